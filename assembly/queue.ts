@@ -1,0 +1,261 @@
+// The lines: waiters in arrival order, who is held where, which lines name an account, and which lines were woken.
+
+import { CELL_BYTES, KIND_CUSTOM, MEMORY_ENTRY, NO_ENTRY, STAGED_BYTES } from "./layout";
+import {
+  Account,
+  Cell,
+  CELL_ORDER_SHIFT,
+  CELL_SHORT,
+  FLAG_COLLECTED,
+  FLAG_CONDEMNED,
+  Line,
+  Staged,
+  Waiter,
+  WAITER_GONE,
+  WAITER_MEMORY_SHORT,
+  Wire,
+} from "./records";
+import {
+  allocateCells,
+  allocateWaiter,
+  allocateWire,
+  cellAt,
+  recycleAccount,
+  recycleWaiter,
+  recycleWire,
+} from "./slab";
+
+let arrivals: f64 = 0;
+let wokenTop: Line | null = null;
+
+// --- Arrival and departure. ---
+
+/** Appends a waiter with the staged cells; null when a table is full, and then nothing has changed. */
+export function append(line: Line, staged: usize, count: i32): Waiter | null {
+  const waiter = allocateWaiter();
+  if (waiter === null) return null;
+  waiter.cellCount = 0;
+  waiter.cells = count == 0 ? 0 : allocateCells(count);
+  if (count > 0 && waiter.cells == 0) {
+    recycleWaiter(waiter);
+    return null;
+  }
+  waiter.cellCount = count;
+  waiter.line = line;
+  waiter.flags = 0;
+  waiter.holds = 0;
+  waiter.memoryOrder = 0;
+  waiter.deadline = Infinity;
+  waiter.arrival = arrivals++;
+  for (let i = 0; i < count; i++) {
+    if (!fill(cellAt(waiter, i), changetype<Staged>(staged + <usize> i * STAGED_BYTES), line)) {
+      for (let j = 0; j < i; j++) leaveCell(cellAt(waiter, j), line);
+      for (let j = 0; j < i; j++) unpinCell(cellAt(waiter, j));
+      recycleWaiter(waiter);
+      return null;
+    }
+  }
+  link(line, waiter);
+  return waiter;
+}
+
+function fill(cell: Cell, staged: Staged, line: Line): bool {
+  cell.limiter = staged.limiter;
+  cell.key = staged.key;
+  cell.count = staged.count;
+  cell.sum = staged.sum;
+  cell.marks = 0;
+  if (cell.limiter.kind != KIND_CUSTOM && !wireUp(cell.limiter, line)) return false;
+  cell.limiter.waiterPins++;
+  cell.key.waiterPins++;
+  return true;
+}
+
+function link(line: Line, waiter: Waiter): void {
+  const tail = line.tail;
+  waiter.previous = tail;
+  waiter.next = null;
+  if (tail === null) line.head = waiter;
+  else tail.next = waiter;
+  line.tail = waiter;
+  line.count++;
+}
+
+/** Takes a waiter out of its line. It stays readable, with its held counts, until `recycle`. */
+export function unlink(line: Line, waiter: Waiter): void {
+  assert((waiter.flags & WAITER_GONE) == 0);
+  const previous = waiter.previous;
+  const next = waiter.next;
+  if (previous === null) line.head = next;
+  else previous.next = next;
+  if (next === null) line.tail = previous;
+  else next.previous = previous;
+  line.count--;
+  waiter.flags |= WAITER_GONE;
+  for (let i = 0; i < waiter.cellCount; i++) leaveCell(cellAt(waiter, i), line);
+}
+
+function leaveCell(cell: Cell, line: Line): void {
+  if (cell.limiter.kind != KIND_CUSTOM) unwire(cell.limiter, line);
+}
+
+function unpinCell(cell: Cell): void {
+  cell.limiter.waiterPins--;
+  cell.key.waiterPins--;
+  freeIfUnnamed(cell.limiter);
+  if (cell.key !== cell.limiter) freeIfUnnamed(cell.key);
+}
+
+export function recycle(waiter: Waiter): void {
+  assert((waiter.flags & WAITER_GONE) != 0);
+  lowerHolds(waiter);
+  for (let i = 0; i < waiter.cellCount; i++) unpinCell(cellAt(waiter, i));
+  recycleWaiter(waiter);
+}
+
+// --- Held counts. ---
+
+export function isHeldOn(cell: Cell): bool {
+  return cell.marks >> CELL_ORDER_SHIFT != 0;
+}
+
+/** Whether an entry (or MEMORY_ENTRY) was short at the waiter's last attempt. */
+export function isShort(waiter: Waiter, entry: i32): bool {
+  if (entry == MEMORY_ENTRY) return (waiter.flags & WAITER_MEMORY_SHORT) != 0;
+  return (cellAt(waiter, entry).marks & CELL_SHORT) != 0;
+}
+
+export function markHeld(waiter: Waiter, cell: Cell, now: f64): void {
+  cell.marks |= ++waiter.holds << CELL_ORDER_SHIFT;
+  cell.heldSince = now;
+  cell.key.held++;
+}
+
+export function markHeldOnMemory(waiter: Waiter, memory: Account, now: f64): void {
+  waiter.memoryOrder = ++waiter.holds;
+  waiter.memoryHeldSince = now;
+  memory.held++;
+}
+
+/** Lowers every held count of a waiter that leaves. What it was held on, and since when, stays readable. */
+export function lowerHolds(waiter: Waiter): void {
+  if (waiter.holds == 0) return;
+  for (let i = 0; i < waiter.cellCount; i++) {
+    const cell = cellAt(waiter, i);
+    if (isHeldOn(cell)) cell.key.held--;
+  }
+  const memory = waiter.line.memory;
+  if (waiter.memoryOrder != 0 && memory !== null) memory.held--;
+  waiter.holds = 0;
+}
+
+/**
+ * Lowers the count of the next account in the order of first hold, and answers its entry, MEMORY_ENTRY, or NO_ENTRY when
+ * none is left. For departures that are reported account by account.
+ */
+export function lowerNextHold(waiter: Waiter, order: i32): i32 {
+  if (order > waiter.holds) {
+    waiter.holds = 0;
+    return NO_ENTRY;
+  }
+  if (waiter.memoryOrder == order) {
+    const memory = waiter.line.memory;
+    if (memory !== null) memory.held--;
+    return MEMORY_ENTRY;
+  }
+  for (let i = 0; i < waiter.cellCount; i++) {
+    const cell = cellAt(waiter, i);
+    if (cell.marks >> CELL_ORDER_SHIFT == order) {
+      cell.key.held--;
+      return i;
+    }
+  }
+  return unreachable();
+}
+
+/** The head's cell on a key, or null: nothing is set aside. */
+export function reservation(line: Line, asker: Waiter, key: Account): Cell | null {
+  const head = line.head;
+  if (head === null || head === asker) return null;
+  const count = head.cellCount;
+  let cell = changetype<Cell>(head.cells);
+  for (let i = 0; i < count; i++) {
+    if (cell.key === key) return cell;
+    cell = changetype<Cell>(changetype<usize>(cell) + CELL_BYTES);
+  }
+  return null;
+}
+
+// --- Waking. ---
+
+function wireUp(account: Account, line: Line): bool {
+  let wire = account.wires;
+  while (wire !== null) {
+    if (wire.line === line) {
+      wire.count++;
+      return true;
+    }
+    wire = wire.next;
+  }
+  wire = allocateWire();
+  if (wire === null) return false;
+  wire.line = line;
+  wire.count = 1;
+  wire.next = account.wires;
+  account.wires = wire;
+  return true;
+}
+
+function unwire(account: Account, line: Line): void {
+  let previous: Wire | null = null;
+  let wire = account.wires;
+  while (wire !== null && wire.line !== line) {
+    previous = wire;
+    wire = wire.next;
+  }
+  assert(wire !== null);
+  if (--wire!.count > 0) return;
+  if (previous === null) account.wires = wire!.next;
+  else previous.next = wire!.next;
+  recycleWire(wire!);
+}
+
+export function markWoken(line: Line): void {
+  if (line.isWoken) return;
+  line.isWoken = 1;
+  line.nextWoken = wokenTop;
+  wokenTop = line;
+}
+
+export function takeWoken(): Line | null {
+  const line = wokenTop;
+  if (line === null) return null;
+  wokenTop = line.nextWoken;
+  line.isWoken = 0;
+  return line;
+}
+
+/** Takes a line that is about to be freed out of the woken ones. */
+export function forgetWoken(line: Line): void {
+  if (!line.isWoken) return;
+  let previous: Line | null = null;
+  let at = wokenTop;
+  while (at !== null && at !== line) {
+    previous = at;
+    at = at.nextWoken;
+  }
+  if (previous === null) wokenTop = line.nextWoken;
+  else previous.nextWoken = line.nextWoken;
+  line.isWoken = 0;
+}
+
+// --- Freeing account records. ---
+
+/** Frees a condemned record once no waiter names it, nor (unless the object itself was collected) an unsettled grant. */
+export function freeIfUnnamed(account: Account): void {
+  if ((account.flags & FLAG_CONDEMNED) == 0) return;
+  if (account.waiterPins != 0 || account.held != 0) return;
+  if ((account.flags & FLAG_COLLECTED) == 0 && account.grantPins != 0) return;
+  account.flags = 0;
+  recycleAccount(account);
+}

@@ -1,0 +1,194 @@
+// The kernel's records. Each has a byte table above it and a compile-time check of its size below. Records are linked by
+// pointers; a pointer to an account or a line is also its handle at the border, because records never move.
+
+import { ACCOUNT_BYTES, CELL_BYTES, LINE_BYTES, STAGED_BYTES, WAITER_BYTES, WIRE_BYTES } from "./layout";
+
+// Account: what every kind has. Gate and Bucket go on from byte 48.
+//    0 kind, 4 generation, 8 flags, 12 held, 16 waiterPins, 20 grantPins, 24 wires, 28 nextFree, 32 lastActivity
+// @ts-ignore: decorator
+@unmanaged
+export class Account {
+  kind: i32;
+  /** Goes up when the record is freed, so that a stale holder can tell. */
+  generation: i32;
+  flags: i32;
+  /** Waiters held on this account now, over all lines. */
+  held: i32;
+  /** Cells of parked waiters that name this account. */
+  waiterPins: i32;
+  /** Entries of unsettled grants that name this account. */
+  grantPins: i32;
+  /** Which lines have waiters that name this account, for waking. */
+  wires: Wire | null;
+  nextFree: Account | null;
+  /** Wall time in ms of the event-loop turn of the last take or give. */
+  lastActivity: f64;
+  reserved: f64;
+}
+
+// Gate: 48 capacity, 52 inUse
+// @ts-ignore: decorator
+@unmanaged
+export class Gate extends Account {
+  capacity: i32;
+  inUse: i32;
+}
+
+// Level: one refilling quantity, a part of a bucket: 0 cap, 8 whole, 16 fraction (in 1/window of a unit).
+// @ts-ignore: decorator
+@unmanaged
+export class Level {
+  cap: i64;
+  whole: i64;
+  fraction: i64;
+}
+
+// Bucket: 48 anchor, 56 window, 64 token level, 88 request level, 112 lastSlowDown, 120 throttle, 124 successes,
+//         128 seenAt, 136 tokensSeen, 144 requestsSeen
+// @ts-ignore: decorator
+@unmanaged
+export class Bucket extends Account {
+  /** Tick at which the two levels below were exact; only a take, a give or a change of rate moves it. */
+  anchor: f64;
+  /** Ticks in which an empty level refills to its cap: a minute, stretched by the throttle. */
+  window: i64;
+  tokenCap: i64;
+  tokenWhole: i64;
+  tokenFraction: i64;
+  requestCap: i64;
+  requestWhole: i64;
+  requestFraction: i64;
+  lastSlowDown: f64;
+  /** In tenths: 5 is a throttle of 0.5. */
+  throttle: i32;
+  successes: i32;
+  /** Cache: the tick of the last reading, and what it showed. NaN when the anchor has moved since. */
+  seenAt: f64;
+  tokensSeen: f64;
+  requestsSeen: f64;
+}
+
+// Wire: 0 line, 4 count, 8 next. One per account and line with at least one waiter that names the account.
+// @ts-ignore: decorator
+@unmanaged
+export class Wire {
+  line: Line;
+  count: i32;
+  next: Wire | null;
+  reserved: i32;
+}
+
+// Cell: 0 limiter, 4 key, 8 count, 12 marks, 16 sum, 24 heldSince. One entry of a parked demand.
+// @ts-ignore: decorator
+@unmanaged
+export class Cell {
+  /** Who is asked. */
+  limiter: Account;
+  /** Whose line, held count and reservation this is; differs from `limiter` only for a router. */
+  key: Account;
+  /** How many amounts: permits, slots or requests. */
+  count: i32;
+  /** Bit 0: short at the last attempt. From bit 8: place in the order of first holds, from 1; 0 when never held. */
+  marks: i32;
+  /** Sum of the amounts: tokens. */
+  sum: f64;
+  /** Tick of the first refusal, meaningful once held. */
+  heldSince: f64;
+}
+
+// Waiter: 0 next, 4 previous, 8 line, 12 cells, 16 cellCount, 20 slot, 24 generation, 28 flags, 32 holds, 36 memoryOrder,
+//         40 memoryHeldSince, 48 deadline, 56 arrival
+// @ts-ignore: decorator
+@unmanaged
+export class Waiter {
+  next: Waiter | null;
+  previous: Waiter | null;
+  line: Line;
+  cells: usize;
+  cellCount: i32;
+  slot: i32;
+  generation: i32;
+  flags: i32;
+  /** How many accounts have held this waiter so far, memory included. */
+  holds: i32;
+  /** Memory's place in the order of first holds, from 1; 0 when memory never held it. */
+  memoryOrder: i32;
+  memoryHeldSince: f64;
+  /** Tick at which the clock alone may let it go; Infinity when only an event can. */
+  deadline: f64;
+  /** Place in the order of arrival over the kernel's life. */
+  arrival: f64;
+}
+
+// Line: 0 head, 4 tail, 8 count, 12 memory, 16 cursor, 20 phase, 24 entry, 28 asked, 32 verb, 36 shorts, 40 newlyShort,
+//       44 undone, 48 taken, 52 after, 56 reason, 60 isInline, 64 wantsHeld, 68 isWoken, 72 now, 80 deadline,
+//       88 nextWoken, 92 nextFree, 96 attemptsSeen
+// @ts-ignore: decorator
+@unmanaged
+export class Line {
+  head: Waiter | null;
+  tail: Waiter | null;
+  count: i32;
+  memory: Account | null;
+  /** The waiter being looked at. */
+  cursor: Waiter | null;
+  phase: i32;
+  /** How far the attempt is; after a failed take, the entry that failed. */
+  entry: i32;
+  /** The entry of the pending ask or of the last HELD, or MEMORY_ENTRY. */
+  asked: i32;
+  verb: i32;
+  /** Entries short in the running attempt. */
+  shorts: i32;
+  /** Waiters of this walk that are short on an account that has not held them yet. */
+  newlyShort: i32;
+  /** Entries already given back by the running compensation. */
+  undone: i32;
+  /** Entries taken by the running attempt; memory counts as one after the last. */
+  taken: i32;
+  /** What follows the running compensation: an outcome code. */
+  after: i32;
+  reason: i32;
+  isInline: i32;
+  wantsHeld: i32;
+  isWoken: i32;
+  now: f64;
+  /** The earliest deadline over the waiters looked at in this walk. */
+  deadline: f64;
+  nextWoken: Line | null;
+  nextFree: Line | null;
+  attemptsSeen: i32;
+  reserved: i32;
+}
+
+// Staged: 0 limiter, 4 key, 8 count, 16 sum. Written by the shell.
+// @ts-ignore: decorator
+@unmanaged
+export class Staged {
+  limiter: Account;
+  key: Account;
+  count: i32;
+  reserved: i32;
+  sum: f64;
+}
+
+export const FLAG_CONDEMNED: i32 = 1;
+export const FLAG_COLLECTED: i32 = 2;
+/** A public wake is installed on the account's facade. */
+export const FLAG_SLOT: i32 = 4;
+
+export const WAITER_CANCELLED: i32 = 1;
+export const WAITER_MEMORY_SHORT: i32 = 2;
+export const WAITER_NEWLY_SHORT: i32 = 4;
+/** Granted, refused or withdrawn; the record lives until `recycle`. */
+export const WAITER_GONE: i32 = 8;
+
+export const CELL_SHORT: i32 = 1;
+export const CELL_ORDER_SHIFT: i32 = 8;
+
+if (offsetof<Cell>() != CELL_BYTES) ERROR("Cell is not CELL_BYTES long");
+if (offsetof<Waiter>() != WAITER_BYTES) ERROR("Waiter is not WAITER_BYTES long");
+if (offsetof<Line>() != LINE_BYTES) ERROR("Line is not LINE_BYTES long");
+if (offsetof<Wire>() != WIRE_BYTES) ERROR("Wire is not WIRE_BYTES long");
+if (offsetof<Staged>() != STAGED_BYTES) ERROR("Staged is not STAGED_BYTES long");
+if (offsetof<Bucket>() > <usize> ACCOUNT_BYTES) ERROR("Bucket is longer than ACCOUNT_BYTES");

@@ -1,0 +1,93 @@
+import { NativeAccount, type Tally } from "./native.ts";
+import type { LimiterCategory, Replenishment } from "../account.ts";
+import type { Clock } from "../clock.ts";
+import { show } from "../invariant.ts";
+import type { AccountRecord, Kernel } from "../kernel.ts";
+import { SemaphoreLimiterStatus } from "../statuses.ts";
+
+/** Most permits of one gate. */
+const MAX_PERMITS = 2 ** 31 - 1;
+
+/** Further options of a gate. */
+export interface CountingGateOptions {
+  /** For `lastActivity` only; the system's clock when left out. */
+  clock?: Clock;
+}
+
+/**
+ * So many permits, each in use from the grant to its settlement: a pool, a concurrency limit. An amount is one permit.
+ * It never names an instant, because only an event frees a permit.
+ */
+export class CountingGate extends NativeAccount<void> {
+  #capacity: number;
+
+  /**
+   * @param capacity permits, a whole number from 1 to 2^31 - 1.
+   * @throws TypeError or RangeError when the name or the capacity is not as said.
+   */
+  constructor(name: string, capacity: number, options: CountingGateOptions = {}) {
+    super(name, false, options.clock);
+    this.#capacity = checkedCapacity(name, capacity);
+  }
+
+  override get limiterCategory(): LimiterCategory {
+    return "semaphore";
+  }
+
+  /** Permits come back when the job settles. */
+  override get replenishment(): Replenishment {
+    return "RELEASE";
+  }
+
+  override get capacity(): number {
+    return this.#capacity;
+  }
+
+  /** Permits in use now; above the capacity while running work exceeds a lowered one. */
+  override get currentInUse(): number {
+    return this.call((record, kernel) => kernel.gateInUse(record));
+  }
+
+  override get status(): SemaphoreLimiterStatus {
+    return new SemaphoreLimiterStatus(this.#capacity, this.#capacity - this.currentInUse, this.lastActivity());
+  }
+
+  /**
+   * Changes the capacity in place: a larger one wakes waiters at once, a smaller one lets running work end by itself, and a
+   * parked demand beyond it is refused when it is next asked.
+   *
+   * @throws TypeError or RangeError when it is not a whole number from 1 to 2^31 - 1.
+   */
+  setCapacity(capacity: number): void {
+    const checked = checkedCapacity(this.limiterName, capacity);
+    const bits = this.call((record, kernel) => kernel.resizeGate(record, checked));
+    this.#capacity = checked;
+    this.wakeAll(bits);
+  }
+
+  protected override openRecord(kernel: Kernel): AccountRecord {
+    return kernel.openGate(this.#capacity);
+  }
+
+  protected override tally(amounts: readonly void[]): Tally {
+    if (!Array.isArray(amounts)) {
+      throw new TypeError(
+        `Cannot ask ${show(this.limiterName)}: amounts are ${show(amounts)}, they should be an array with one item a permit`,
+      );
+    }
+    return { count: amounts.length, sum: 0 };
+  }
+
+  protected override get nativePrototype(): object {
+    return CountingGate.prototype;
+  }
+}
+
+function checkedCapacity(name: string, capacity: number): number {
+  const what = `Cannot set the capacity of ${show(name)}: it is ${show(capacity)}`;
+  if (typeof capacity !== "number") throw new TypeError(`${what}, it should be a number of permits`);
+  if (!Number.isInteger(capacity) || capacity < 1 || capacity > MAX_PERMITS) {
+    throw new RangeError(`${what}, it should be a whole number from 1 to ${MAX_PERMITS}`);
+  }
+  return capacity;
+}

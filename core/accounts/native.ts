@@ -1,0 +1,252 @@
+import { AbstractRateLimiter, type LimiterIdentity, type RateLimiter } from "../account.ts";
+import { type Clock, isClock, systemClock, toMs, toTicks, turnWallNow } from "../clock.ts";
+import { InvalidStateError, UncorrectableError } from "../errors.ts";
+import { currentHost, type KernelHost, opened } from "../host.ts";
+import type { AccountRecord, Kernel } from "../kernel.ts";
+import { show } from "../invariant.ts";
+import { GIVE_DECLINED, NEVER_PERMITS, NEVER_REQUESTS, WAKE_SLOT, YES } from "../../assembly/layout.ts";
+
+/** The amounts of one entry as the kernel sees them. */
+export interface Tally {
+  /** How many amounts. */
+  count: number;
+  /** Their sum; 0 for unit permits. */
+  sum: number;
+}
+
+/** What a demand needs to know of a built-in account. */
+export interface NativeBinding {
+  host: KernelHost;
+  record: AccountRecord;
+  /** Null for an account that reads no clock. */
+  clock: Clock | null;
+  /** Whether the kernel asks the record itself; a subclass that overrides a verb is asked like a custom account. */
+  isNative: boolean;
+}
+
+const VERBS = ["fits", "tryTake", "give", "earliestFit", "accountFor"] as const;
+
+let bind: (account: NativeAccount<unknown>) => NativeBinding;
+let wakeSlot: (account: NativeAccount<unknown>) => void;
+
+/** The kernel record behind a built-in account, made on first use; null for any other account. */
+export function nativeBinding(limiter: object): NativeBinding | null {
+  return limiter instanceof NativeAccount ? bind(limiter) : null;
+}
+
+/** Runs the public wake of a built-in account, if one is installed. */
+export function runPublicWake(limiter: object): void {
+  if (limiter instanceof NativeAccount) wakeSlot(limiter);
+}
+
+/**
+ * What the built-in accounts share: the numbers live in a kernel record, and this object gives it a name, a clock and the
+ * public verbs. The record is made when the account is first used.
+ */
+export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements LimiterIdentity, Disposable {
+  readonly #name: string;
+  readonly #clock: Clock;
+  readonly #readsClock: boolean;
+  readonly #createdAt: number;
+  #binding: NativeBinding | null = null;
+  #hasSlot = false;
+  #isDisposed = false;
+
+  static {
+    bind = (account) => account.#bind();
+    wakeSlot = (account) => account.#runSlot();
+  }
+
+  /**
+   * @param readsClock whether answers depend on time; such an account must share its Admission's clock.
+   * @throws TypeError when the name is not a non-empty string or the clock is not a Clock.
+   */
+  constructor(name: string, readsClock: boolean, clock: Clock = systemClock) {
+    super();
+    if (typeof name !== "string" || name === "") {
+      throw new TypeError(`Cannot make a ${new.target.name}: name is ${show(name)}, it should be a non-empty string`);
+    }
+    if (!isClock(clock)) {
+      throw new TypeError(
+        `Cannot make ${show(name)}: clock is ${show(clock)}, it should be a Clock ({ now, wallNow, setTimer })`,
+      );
+    }
+    this.#name = name;
+    this.#readsClock = readsClock;
+    this.#clock = clock;
+    this.#createdAt = turnWallNow(clock);
+  }
+
+  override get limiterName(): string {
+    return this.#name;
+  }
+
+  /** Opens the record in a kernel. */
+  protected abstract openRecord(kernel: Kernel, nowTicks: number): AccountRecord;
+
+  /** Checks amounts and adds them up. @throws TypeError or RangeError naming the account and the amount. */
+  protected abstract tally(amounts: readonly T[]): Tally;
+
+  /** The class whose verbs the kernel knows. */
+  protected abstract get nativePrototype(): object;
+
+  override fits(mine: readonly T[], ahead: readonly T[]): boolean {
+    return this.#ask("fits", mine, ahead);
+  }
+
+  override tryTake(mine: readonly T[], ahead: readonly T[]): boolean {
+    return this.#ask("tryTake", mine, ahead);
+  }
+
+  /** Credits, and wakes whoever waits on this account. */
+  override give(amounts: readonly T[]): void {
+    const { count, sum } = this.tally(amounts);
+    const { kernel } = this.#use();
+    kernel.setWallTime(turnWallNow(this.#clock));
+    const bits = this.call((record) => kernel.give(record, count, sum, this.nowTicks()));
+    if ((bits & GIVE_DECLINED) !== 0) {
+      throw new InvalidStateError(
+        `Cannot give ${count} permits back to ${show(this.#name)}: only ${this.currentInUse} are in use`,
+      );
+    }
+    this.wakeAll(bits);
+  }
+
+  override earliestFit(mine: readonly T[], ahead: readonly T[]): number | null {
+    const own = this.tally(mine);
+    const reserved = this.tally(ahead);
+    const { kernel } = this.#use();
+    const ticks = this.call((record) =>
+      kernel.earliestFit(record, own.count + reserved.count, own.sum + reserved.sum, this.nowTicks())
+    );
+    return Number.isFinite(ticks) ? toMs(ticks) : null;
+  }
+
+  /** Installs the public wake; admissions that use this account are woken without it. */
+  override onCapacityChange(wake: (() => void) | null): void {
+    super.onCapacityChange(wake);
+    this.#hasSlot = wake !== null;
+    if (this.#binding !== null) this.#binding.host.kernel.setSlot(this.#binding.record, this.#hasSlot ? 1 : 0);
+  }
+
+  /**
+   * Frees the kernel record once no waiter and no grant names it. Afterwards every verb and every new demand on the account
+   * is refused with InvalidStateError. An account that is simply dropped is freed when it is collected.
+   */
+  dispose(): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    const binding = this.#binding;
+    if (binding === null || binding.host.defect !== null) return;
+    binding.host.forgetObject(this);
+    binding.host.guard((kernel) => kernel.closeAccount(binding.record, 0));
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** Tells everyone who waits on this account that it gained room. */
+  protected override capacityChanged(): void {
+    const { kernel } = this.#use();
+    this.wakeAll(this.call((record) => kernel.touch(record)));
+  }
+
+  /** Wakes lines and the public wake as the kernel's answer says. */
+  protected wakeAll(bits: number): void {
+    this.#use().deliverWakes(bits);
+    if ((bits & WAKE_SLOT) !== 0) this.#runSlot();
+  }
+
+  /** Calls the kernel on this account's record; a trap closes the kernel. */
+  protected call<R>(operation: (record: AccountRecord, kernel: Kernel) => R): R {
+    const { host, record } = this.#bind();
+    return host.guard((kernel) => operation(record, kernel));
+  }
+
+  /** This account's clock, in ticks; 0 for one that reads no clock. */
+  protected nowTicks(): number {
+    return this.#readsClock ? toTicks(this.#clock.now()) : 0;
+  }
+
+  protected wallNow(): number {
+    return this.#clock.wallNow();
+  }
+
+  /** Wall time of the turn of the last take or give; before the first, of construction. */
+  protected lastActivity(): number {
+    const stamp = this.call((record, kernel) => kernel.lastActivity(record));
+    return stamp === 0 ? this.#createdAt : stamp;
+  }
+
+  #ask(verb: "fits" | "tryTake", mine: readonly T[], ahead: readonly T[]): boolean {
+    const own = this.tally(mine);
+    const reserved = this.tally(ahead);
+    const { kernel } = this.#use();
+    if (verb === "tryTake") kernel.setWallTime(turnWallNow(this.#clock));
+    const verdict = this.call((record) =>
+      kernel[verb](record, own.count, own.sum, reserved.count, reserved.sum, this.nowTicks())
+    );
+    if (verdict >= NEVER_PERMITS) throw refusal(this, own, verdict);
+    return verdict === YES;
+  }
+
+  #use(): KernelHost {
+    return this.#bind().host;
+  }
+
+  #bind(): NativeBinding {
+    if (this.#isDisposed) {
+      throw new InvalidStateError(`Cannot use ${show(this.#name)}: it was disposed, make a new account`);
+    }
+    const binding = this.#binding ?? this.#open();
+    binding.host.assertSound();
+    return binding;
+  }
+
+  #open(): NativeBinding {
+    const host = currentHost();
+    const record = opened(host.guard((kernel) => this.openRecord(kernel, this.nowTicks())), show(this.#name));
+    host.adopt(this, record);
+    if (this.#hasSlot) host.kernel.setSlot(record, 1);
+    const isNative = usesVerbsOf(this, this.nativePrototype);
+    this.#binding = { host, record, clock: this.#readsClock ? this.#clock : null, isNative };
+    return this.#binding;
+  }
+
+  #runSlot(): void {
+    super.capacityChanged();
+  }
+}
+
+function usesVerbsOf(account: RateLimiter<never>, prototype: object): boolean {
+  const known = prototype as RateLimiter<never>;
+  return VERBS.every((verb) => account[verb] === known[verb]) &&
+    getterOf(account, "replenishment") === getterOf(prototype, "replenishment");
+}
+
+function getterOf(object: object, name: string): unknown {
+  for (let at: object | null = object; at !== null; at = Object.getPrototypeOf(at)) {
+    const found = Object.getOwnPropertyDescriptor(at, name);
+    if (found !== undefined) return found.get ?? found;
+  }
+  return undefined;
+}
+
+/** The error for a demand that an account can never grant. */
+export function refusal(account: LimiterIdentity, asked: Tally, verdict: number): UncorrectableError {
+  const name = account.limiterName;
+  return new UncorrectableError(refusalText(account, asked, verdict), { account: name });
+}
+
+function refusalText(account: LimiterIdentity, asked: Tally, verdict: number): string {
+  const name = show(account.limiterName);
+  if (verdict === NEVER_PERMITS) {
+    return `${asked.count} permits can never fit ${name}: its capacity is ${account.capacity}. Ask for at most that many.`;
+  }
+  if (verdict === NEVER_REQUESTS) {
+    const { maxRequests } = account.status as unknown as { maxRequests: number };
+    return `${asked.count} requests exceeds the request cap of ${name}, ${maxRequests} per minute. Split the demand.`;
+  }
+  return `${asked.sum} tokens exceeds the token cap of ${name}, ${account.capacity} per minute. Ask for at most that many.`;
+}

@@ -1,0 +1,192 @@
+import { NativeAccount, type Tally } from "./native.ts";
+import type { LimiterCategory, Replenishment } from "../account.ts";
+import type { Clock } from "../clock.ts";
+import { show } from "../invariant.ts";
+import type { AccountRecord, Kernel } from "../kernel.ts";
+import { type Logger, safeLogger } from "../logger.ts";
+import { UpstreamFailure } from "../models/upstream_failure.ts";
+import { TokenBucketStatus } from "../statuses.ts";
+
+/** Most tokens in one amount. */
+export const MAX_TOKENS: number = 2 ** 31 - 1;
+
+/** The two caps of a bucket, per minute. */
+export interface TokenBucketCaps {
+  /** Tokens per minute: finite, 1 or more; fractions are cut off. */
+  tpm: number;
+  /** Requests per minute: finite, 1 or more; fractions are cut off. */
+  rpm: number;
+}
+
+/** Caps and what else a bucket reads. */
+export interface TokenBucketOptions extends TokenBucketCaps {
+  /** The clock of levels and recovery; the system's when left out. It must be the Admission's own. */
+  clock?: Clock;
+  /** Hears of changed caps and of rate-limit errors; silent when left out. */
+  logger?: Logger;
+}
+
+/**
+ * Tokens and requests per minute, as model providers count them. Both levels start full and refill by the clock; an amount
+ * is a number of tokens and one request. A throttle, raised by 429s and relaxed by successes, stretches the minute.
+ *
+ * An answer never depends on how often the bucket was asked, and an announced instant is exact to the tick of 0.001 ms
+ * (token arithmetic in integers, see docs/architecture.md).
+ */
+export class TokenBucketRateLimiter extends NativeAccount<number> {
+  readonly #logger: Logger;
+  #tpm: number;
+  #rpm: number;
+
+  /** @throws TypeError or RangeError when the name, a cap, the clock or the logger is not as said. */
+  constructor(name: string, options: TokenBucketOptions) {
+    const caps = checkedCaps(name, options);
+    super(name, true, options.clock);
+    this.#tpm = caps.tpm;
+    this.#rpm = caps.rpm;
+    this.#logger = safeLogger(options.logger);
+  }
+
+  override get limiterCategory(): LimiterCategory {
+    return "token_bucket";
+  }
+
+  /** The clock alone brings tokens back. */
+  override get replenishment(): Replenishment {
+    return "TIME";
+  }
+
+  /** The token cap. */
+  override get capacity(): number {
+    return this.#tpm;
+  }
+
+  /** Whole tokens missing from a full bucket now; above the capacity while in debt. */
+  override get currentInUse(): number {
+    return this.call((record, kernel) => kernel.bucketInUse(record, this.nowTicks()));
+  }
+
+  /** Null at throttle 0, else for example `throttle:1.5x`. */
+  override get statusIndicator(): string | null {
+    const throttle = this.throttle;
+    return throttle === 0 ? null : `throttle:${(1 + throttle).toFixed(1)}x`;
+  }
+
+  /** How much longer than a minute a refill takes: 0 nominal, 0.5 half as long again, at most 9. */
+  get throttle(): number {
+    return this.call((record, kernel) => kernel.bucketThrottle(record)) / 10;
+  }
+
+  override get status(): TokenBucketStatus {
+    const requests = this.call((record, kernel) => kernel.bucketRequests(record, this.nowTicks()));
+    return new TokenBucketStatus(this.#rpm, requests, this.#tpm, Math.max(0, this.#tokens()), this.wallNow());
+  }
+
+  /**
+   * Sets new caps in place. The throttle stays; levels above a lowered cap are cut down, a raised cap adds nothing at once.
+   * Waiters are woken when a cap grew; the same pair again does nothing.
+   *
+   * @throws TypeError or RangeError when a cap is not finite or below 1; then nothing has changed.
+   */
+  setConfig(caps: TokenBucketCaps): void {
+    const { tpm, rpm } = checkedCaps(this.limiterName, caps);
+    if (tpm === this.#tpm && rpm === this.#rpm) return;
+    const bits = this.call((record, kernel) => kernel.configureBucket(record, tpm, rpm, this.nowTicks()));
+    this.#tpm = tpm;
+    this.#rpm = rpm;
+    this.#logger.info(`Updated rate limits for ${this.limiterName}: ${rpm} requests and ${tpm} tokens per minute`);
+    this.wakeAll(bits);
+  }
+
+  /** One rate-limit answer: the throttle goes up by 0.5. The same as `recordBackpressure(1)`. */
+  record429(): void {
+    this.recordBackpressure(1);
+  }
+
+  /**
+   * The upstream asks to slow down, with so much weight: the throttle goes up by 0.5 for each, to at most 9. Wakes nobody.
+   *
+   * @throws RangeError when the weight is not a whole number, 0 or more.
+   */
+  recordBackpressure(increments: number): void {
+    if (!Number.isSafeInteger(increments) || increments < 0) {
+      throw new RangeError(
+        `Cannot slow ${show(this.limiterName)} down: increments is ${show(increments)}, it should be a whole number from 0`,
+      );
+    }
+    this.call((record, kernel) => kernel.slowDown(record, increments, this.nowTicks()));
+  }
+
+  /**
+   * One success upstream. Every third takes 0.2 off the throttle, each takes 0.5 off once five minutes passed without a
+   * slow-down. A relaxation wakes waiters.
+   */
+  recordSuccess(): void {
+    this.wakeAll(this.call((record, kernel) => kernel.succeed(record, this.nowTicks())));
+  }
+
+  /** The same as `recordSuccess`. */
+  override onSuccess(): void {
+    this.recordSuccess();
+  }
+
+  /** Logs what the upstream said and records one slow-down, whatever its status. */
+  override onRateLimitError(failure: UpstreamFailure): void {
+    if (!(failure instanceof UpstreamFailure)) {
+      throw new TypeError(
+        `Cannot tell ${show(this.limiterName)} of a failure: it is ${show(failure)}, it should be an UpstreamFailure`,
+      );
+    }
+    this.#logger.warn(`${this.limiterName}: ${failure.summary()}`);
+    this.record429();
+  }
+
+  protected override openRecord(kernel: Kernel, nowTicks: number): AccountRecord {
+    return kernel.openBucket(this.#tpm, this.#rpm, nowTicks);
+  }
+
+  protected override tally(amounts: readonly number[]): Tally {
+    if (!Array.isArray(amounts)) {
+      throw new TypeError(
+        `Cannot ask ${show(this.limiterName)}: amounts are ${show(amounts)}, they should be an array of token counts`,
+      );
+    }
+    let sum = 0;
+    for (const amount of amounts) sum += checkedTokens(this.limiterName, amount);
+    return { count: amounts.length, sum };
+  }
+
+  protected override get nativePrototype(): object {
+    return TokenBucketRateLimiter.prototype;
+  }
+
+  #tokens(): number {
+    return this.call((record, kernel) => kernel.bucketTokens(record, this.nowTicks()));
+  }
+}
+
+/** @throws TypeError or RangeError when it is not a token count: a whole number from 0 to 2^31 - 1. */
+export function checkedTokens(name: string, amount: number): number {
+  const what = `Cannot ask ${show(name)} for tokens: the amount is ${show(amount)}`;
+  if (typeof amount !== "number") throw new TypeError(`${what}, it should be a number`);
+  if (!Number.isInteger(amount) || amount < 0 || amount > MAX_TOKENS) {
+    throw new RangeError(`${what}, it should be a whole number from 0 to ${MAX_TOKENS}`);
+  }
+  return amount;
+}
+
+function checkedCaps(name: string, caps: TokenBucketCaps): TokenBucketCaps {
+  if (typeof caps !== "object" || caps === null) {
+    throw new TypeError(`Cannot set the caps of ${show(name)}: they are ${show(caps)}, they should be { tpm, rpm }`);
+  }
+  return { tpm: checkedCap(name, "tpm", caps.tpm), rpm: checkedCap(name, "rpm", caps.rpm) };
+}
+
+function checkedCap(name: string, cap: "tpm" | "rpm", value: number): number {
+  const what = `Cannot set the ${cap} of ${show(name)}: it is ${show(value)}`;
+  if (typeof value !== "number") throw new TypeError(`${what}, it should be a number per minute`);
+  if (!(value >= 1 && value <= Number.MAX_SAFE_INTEGER)) {
+    throw new RangeError(`${what}, it should be finite and 1 or more`);
+  }
+  return Math.trunc(value);
+}

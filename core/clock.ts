@@ -1,0 +1,91 @@
+/** A timer that was set; cancelling it twice, or after it fired, does nothing. */
+export interface Timer {
+  cancel(): void;
+}
+
+/**
+ * Where time comes from. One clock drives an Admission and every account that reads time in it.
+ *
+ * Milliseconds throughout; fractions count. `now` is monotonic: it never goes back and does not jump with the wall clock.
+ */
+export interface Clock {
+  /** Monotonic milliseconds since an arbitrary start. */
+  now(): number;
+  /** Wall time in milliseconds since 1970, for time stamps only. */
+  wallNow(): number;
+  /** Calls `fn` once, `delayMs` or more from now. It may fire late, never before the delay as `now` measures it by much. */
+  setTimer(delayMs: number, fn: () => void): Timer;
+}
+
+/** Ticks per millisecond. The kernel's instants are whole ticks. */
+const TICKS_PER_MS = 1000;
+
+/**
+ * Slack in ticks when milliseconds become ticks: 1001 ticks are 1.001 ms, and 1.001 * 1000 is 1000.9999999999999. It covers
+ * the rounding of doubles for clocks up to 8e11 ms (25 years) and is far below the one tick that would matter.
+ */
+const SLACK_TICKS = 1 / 16;
+
+/** The tick that a clock reading lies in. */
+export function toTicks(ms: number): number {
+  return Math.floor(ms * TICKS_PER_MS + SLACK_TICKS);
+}
+
+/** The first tick at or after an instant. */
+export function toTicksUp(ms: number): number {
+  return Math.ceil(ms * TICKS_PER_MS - SLACK_TICKS);
+}
+
+/** Milliseconds of a tick. */
+export function toMs(ticks: number): number {
+  return ticks / TICKS_PER_MS;
+}
+
+/** Whole milliseconds in a span of ticks, rounded down. */
+export function wholeMs(ticks: number): number {
+  return Math.floor(ticks / TICKS_PER_MS);
+}
+
+/** The longest delay that runtimes can wait for; longer ones would fire at once. */
+export const MAX_TIMER_MS: number = 2 ** 31 - 1;
+
+/** The machine's clock: `performance.now`, `Date.now` and `setTimeout`, with delays rounded up to whole milliseconds. */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  wallNow: () => Date.now(),
+  setTimer(delayMs, fn) {
+    // Runtimes cut fractions off, so 2.9 ms could fire after 2; beyond the longest delay they fire at once.
+    const timer = setTimeout(fn, Math.min(Math.max(Math.ceil(delayMs), 0), MAX_TIMER_MS));
+    return { cancel: () => clearTimeout(timer) };
+  },
+};
+
+/** Whether an object can serve as a Clock. */
+export function isClock(value: unknown): value is Clock {
+  if (typeof value !== "object" || value === null) return false;
+  const { now, wallNow, setTimer } = value as Partial<Clock>;
+  return typeof now === "function" && typeof wallNow === "function" && typeof setTimer === "function";
+}
+
+/** Calls `fn` once this turn of the event loop is over, without keeping the process alive. */
+export function afterTurn(fn: () => void): void {
+  const immediate = (globalThis as { setImmediate?: (fn: () => void) => unknown }).setImmediate;
+  const handle = immediate === undefined ? setTimeout(fn, 0) : immediate(fn);
+  (handle as { unref?: () => void }).unref?.();
+}
+
+let turnClock: Clock | null = null;
+let turnWallMs = 0;
+
+/** The wall time of this turn of the event loop: a clock is read for it at most once a turn. */
+export function turnWallNow(clock: Clock): number {
+  if (turnClock === clock) return turnWallMs;
+  if (turnClock === null) afterTurn(endTurn);
+  turnClock = clock;
+  turnWallMs = clock.wallNow();
+  return turnWallMs;
+}
+
+function endTurn(): void {
+  turnClock = null;
+}

@@ -1,0 +1,242 @@
+import { AbstractRateLimiter, type LimiterIdentity, type RateLimiter, type Replenishment } from "./account.ts";
+import { CountingGate } from "./accounts/counting_gate.ts";
+import { nativeBinding } from "./accounts/native.ts";
+import { checkedTokens, TokenBucketRateLimiter } from "./accounts/token_bucket.ts";
+import { InvalidStateError } from "./errors.ts";
+import type { Clock } from "./clock.ts";
+import type { KernelHost } from "./host.ts";
+import { LimiterEvents } from "./events.ts";
+import { show } from "./invariant.ts";
+import type { AccountRecord } from "./kernel.ts";
+import { MAX_DEMAND_ENTRIES } from "../assembly/layout.ts";
+
+/** Most unit permits of one entry. */
+const MAX_COUNT = 2 ** 31 - 1;
+
+const VERBS = ["fits", "tryTake", "give", "earliestFit", "onCapacityChange", "accountFor"] as const;
+
+/** What a demand asks of one account. */
+export interface DemandEntry<T = unknown> {
+  readonly limiter: RateLimiter<T>;
+  /** What the amounts debit: the account itself, or the bucket that a router routes them to. */
+  readonly key: LimiterIdentity;
+  /** In the order they were added; `undefined` for a unit permit. Frozen. */
+  readonly amounts: readonly T[];
+}
+
+/** One entry as the monitor reads it. */
+export class Entry implements DemandEntry {
+  readonly limiter: RateLimiter<unknown>;
+  readonly key: LimiterIdentity;
+  count: number;
+  sum: number;
+  limiterRecord: AccountRecord = 0;
+  keyRecord: AccountRecord = 0;
+  /** Whether the kernel asks the account itself. */
+  isNative = false;
+  /** Null for unit permits: the count says it all. */
+  readonly #list: unknown[] | null;
+  #frozen: readonly unknown[] | null = null;
+
+  constructor(limiter: RateLimiter<unknown>, key: LimiterIdentity, list: readonly unknown[] | null, count = 0, sum = 0) {
+    this.limiter = limiter;
+    this.key = key;
+    this.#list = list === null ? null : [...list];
+    this.count = count;
+    this.sum = sum;
+  }
+
+  get amounts(): readonly unknown[] {
+    this.#frozen ??= Object.freeze(this.#list === null ? new Array<unknown>(this.count).fill(undefined) : [...this.#list]);
+    return this.#frozen;
+  }
+
+  /** The amounts as events count them. */
+  get amount(): number {
+    return this.#list === null ? this.count : LimiterEvents.amountOf(this.#list);
+  }
+
+  copy(): Entry {
+    return new Entry(this.limiter, this.key, this.#list, this.count, this.sum);
+  }
+
+  push(amount: unknown): void {
+    this.#frozen = null;
+    this.#list?.push(amount);
+    this.count++;
+    this.sum += amountOf(amount);
+  }
+
+  pushPermits(permits: number): void {
+    this.#frozen = null;
+    this.count += permits;
+  }
+}
+
+/** A number counts as itself in an entry's sum, anything else as nothing. */
+function amountOf(amount: unknown): number {
+  return typeof amount === "number" ? amount : 0;
+}
+
+/** A demand as it was when it was admitted. Later additions to the demand do not reach it. */
+export interface DemandSnapshot {
+  readonly entries: readonly Entry[];
+  readonly host: KernelHost;
+  /** Whether the kernel can decide alone, without asking anyone. */
+  readonly isNative: boolean;
+  /** Whether an account has to be given a wake or a held view. */
+  readonly needsWiring: boolean;
+  /** Clocks of the built-in accounts that read one. */
+  readonly clocks: readonly { clock: Clock; name: string }[];
+}
+
+let take: (demand: Demand, host: KernelHost) => DemandSnapshot;
+
+/**
+ * What the demand asks now, bound to a kernel. The same object until something is added.
+ *
+ * @throws InvalidStateError when an account was disposed, or lives in another kernel.
+ */
+export function snapshotOf(demand: Demand, host: KernelHost): DemandSnapshot {
+  return take(demand, host);
+}
+
+/**
+ * Everything a job needs at once, account by account. It can be admitted many times; adding to it afterwards does not change
+ * what already waits or was granted. A demand with no entries is granted at the first look and never meets memory.
+ */
+export class Demand {
+  #entries: Entry[] = [];
+  #snapshot: DemandSnapshot | null = null;
+
+  static {
+    take = (demand, host) => demand.#take(host);
+  }
+
+  /** Whether nothing was added. */
+  get isEmpty(): boolean {
+    return this.#entries.length === 0;
+  }
+
+  /** In the order their first amount was added. Frozen. */
+  get entries(): readonly DemandEntry[] {
+    return Object.freeze([...this.#entries]);
+  }
+
+  /**
+   * Adds an amount on an account; on one that is named already, the amount joins the end of that entry. On a gate, the amount
+   * is a number of permits, 1 when left out; on a bucket, tokens from 0 to 2^31 - 1 (one request each). Answers this demand.
+   *
+   * @throws TypeError when the account lacks a verb or the amount is of the wrong kind; RangeError when the amount is out of
+   * range or the demand has 256 entries. Nothing was added then.
+   */
+  add(limiter: RateLimiter<void>, count?: number): this;
+  add<T>(limiter: RateLimiter<T>, amount: NoInfer<T>): this;
+  add(limiter: RateLimiter<unknown>, amount?: unknown): this {
+    checkLimiter(limiter);
+    if (limiter instanceof CountingGate) {
+      const permits = checkedPermits(limiter.limiterName, amount);
+      this.#entryFor(limiter, limiter, true, permits).pushPermits(permits);
+      return this;
+    }
+    if (limiter instanceof TokenBucketRateLimiter) checkedTokens(limiter.limiterName, amount as number);
+    const key = checkedKey(limiter, limiter.accountFor(amount));
+    this.#entryFor(limiter, key, false, 1).push(amount);
+    return this;
+  }
+
+  #entryFor(limiter: RateLimiter<unknown>, key: LimiterIdentity, isUnit: boolean, more: number): Entry {
+    const at = this.#entries.findIndex((entry) => entry.limiter === limiter && entry.key === key);
+    if (at < 0 && this.#entries.length >= MAX_DEMAND_ENTRIES) {
+      throw new RangeError(`Cannot add to the demand: it names ${MAX_DEMAND_ENTRIES} accounts, which is the most`);
+    }
+    if (at >= 0 && this.#entries[at]!.count + more > MAX_COUNT) {
+      throw new RangeError(`Cannot add to the demand: more than ${MAX_COUNT} amounts on ${show(key.limiterName)}`);
+    }
+    if (this.#snapshot !== null) {
+      this.#entries = this.#entries.map((entry) => entry.copy());
+      this.#snapshot = null;
+    }
+    if (at >= 0) return this.#entries[at]!;
+    const entry = new Entry(limiter, key, isUnit ? null : []);
+    this.#entries.push(entry);
+    return entry;
+  }
+
+  #take(host: KernelHost): DemandSnapshot {
+    if (this.#snapshot !== null && this.#snapshot.host === host) return this.#snapshot;
+    if (this.#snapshot !== null) this.#entries = this.#entries.map((entry) => entry.copy());
+    const clocks: { clock: Clock; name: string }[] = [];
+    for (const entry of this.#entries) {
+      const clock = bindEntry(entry, host);
+      if (clock !== null) clocks.push({ clock, name: entry.key.limiterName });
+    }
+    const entries = this.#entries;
+    const isNative = entries.every((entry) => entry.isNative);
+    this.#snapshot = { entries, host, isNative, needsWiring: entries.some(needsWiring), clocks };
+    return this.#snapshot;
+  }
+}
+
+/** Finds the records of an entry; answers the clock it must share, or null. */
+function bindEntry(entry: Entry, host: KernelHost): Clock | null {
+  const binding = nativeBinding(entry.limiter);
+  if (binding === null) {
+    entry.limiterRecord = host.customRecord(entry.limiter as unknown as LimiterIdentity);
+    entry.keyRecord = keyRecord(entry, host);
+    return null;
+  }
+  checkHost(binding.host, host, entry.key.limiterName);
+  entry.isNative = binding.isNative && entry.key === entry.limiter as unknown;
+  // A subclass that overrides a verb is asked through the shell, so its own record must not be asked by the kernel.
+  entry.limiterRecord = entry.isNative ? binding.record : host.customRecord(entry.key);
+  entry.keyRecord = entry.limiterRecord;
+  return binding.clock;
+}
+
+function needsWiring({ isNative, limiter }: Entry): boolean {
+  return !isNative || limiter.observeHeld !== AbstractRateLimiter.prototype.observeHeld;
+}
+
+function keyRecord(entry: Entry, host: KernelHost): AccountRecord {
+  const binding = nativeBinding(entry.key);
+  if (binding === null) return host.customRecord(entry.key);
+  checkHost(binding.host, host, entry.key.limiterName);
+  return binding.isNative ? binding.record : host.customRecord(entry.key);
+}
+
+function checkHost(its: KernelHost, ours: KernelHost, name: string): void {
+  if (its === ours) return;
+  throw new InvalidStateError(
+    `Cannot admit a demand on ${show(name)}: it lives in another kernel than this Admission. Make both anew.`,
+  );
+}
+
+/** @throws TypeError when an object cannot serve as an account. */
+function checkLimiter(limiter: unknown): asserts limiter is RateLimiter<unknown> {
+  const what = `Cannot add to the demand: limiter is ${show(limiter)}`;
+  if (typeof limiter !== "object" || limiter === null) throw new TypeError(`${what}, it should be a RateLimiter`);
+  const missing = VERBS.find((verb) => typeof (limiter as Record<string, unknown>)[verb] !== "function");
+  if (missing !== undefined) throw new TypeError(`${what} without ${missing}(), it should be a RateLimiter`);
+  const { replenishment } = limiter as { replenishment?: Replenishment };
+  if (replenishment !== "RELEASE" && replenishment !== "TIME") {
+    throw new TypeError(`${what} whose replenishment is ${show(replenishment)}, it should be "RELEASE" or "TIME"`);
+  }
+}
+
+function checkedKey(limiter: RateLimiter<unknown>, key: LimiterIdentity): LimiterIdentity {
+  if (typeof key === "object" && key !== null && typeof key.limiterName === "string" && key.limiterName !== "") return key;
+  throw new TypeError(
+    `Cannot add to the demand: accountFor() of ${show(limiter)} answered ${show(key)}, it should be an account with a name`,
+  );
+}
+
+function checkedPermits(name: string, count: unknown): number {
+  if (count === undefined) return 1;
+  const what = `Cannot ask ${show(name)} for permits: the count is ${show(count)}`;
+  if (typeof count !== "number") throw new TypeError(`${what}, it should be a number`);
+  if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT) {
+    throw new RangeError(`${what}, it should be a whole number from 1 to ${MAX_COUNT}`);
+  }
+  return count;
+}

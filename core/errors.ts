@@ -1,0 +1,89 @@
+/** What every error of this library has: a stable `code`, facts as fields, and a `cause` where one is known. */
+export class AdmissionError extends Error {
+  /** Stable and machine-readable; the message is for people and may change. */
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+    this.name = new.target.name;
+  }
+}
+
+/** An operation that the present state does not allow, such as starting twice. Code `invalid_state`. */
+export class InvalidStateError extends AdmissionError {
+  override readonly name = "InvalidStateError";
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super("invalid_state", message, options);
+  }
+}
+
+/** What an account may say about itself when it refuses. */
+export interface RefusalFacts {
+  /** `uncorrectable` unless an account refuses everyone for a while (`circuit_blocked`) or admission is broken (`defect`). */
+  code?: "uncorrectable" | "circuit_blocked" | "defect";
+  /** `limiterName` of the account that refuses, or null. */
+  account?: string | null;
+  /** Whole milliseconds after which asking again can help, or null when no time is known. */
+  retryAfterMs?: number | null;
+  /** The fault behind the refusal. */
+  cause?: unknown;
+}
+
+/** The demand can never be granted as things stand. The message is fit for a model to read. */
+export class UncorrectableError extends AdmissionError {
+  override readonly name: string = "UncorrectableError";
+  /** `limiterName` of the account that refused, or null. */
+  readonly account: string | null;
+  /** Milliseconds after which asking again can help, or null. */
+  readonly retryAfterMs: number | null;
+  /** Always false: the caller cannot mend the request. */
+  readonly isCorrectable: boolean = false;
+
+  constructor(message: string, facts: RefusalFacts = {}) {
+    super(facts.code ?? "uncorrectable", message, "cause" in facts ? { cause: facts.cause } : undefined);
+    this.account = facts.account ?? null;
+    this.retryAfterMs = facts.retryAfterMs ?? null;
+  }
+}
+
+/** The request is wrong in a way that its author, a model included, can mend. Code `correctable`. */
+export class CorrectableError extends AdmissionError {
+  override readonly name: string = "CorrectableError";
+  /** Always true. */
+  readonly isCorrectable: boolean = true;
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super("correctable", message, options);
+  }
+}
+
+/** The wait was ended from outside: the job's context was cancelled (`cancelled`) or admission stopped (`stopped`). */
+export class CancellationError extends AdmissionError {
+  override readonly name = "CancellationError";
+
+  constructor(code: "cancelled" | "stopped", message: string, options?: { cause?: unknown }) {
+    super(code, message, options);
+  }
+}
+
+/** The line, or a table of the kernel, is full. Nothing was taken. Code `queue_full`. */
+export class QueueFullError extends AdmissionError {
+  override readonly name = "QueueFullError";
+  /** How many were waiting. */
+  readonly queueSize: number;
+  /** Milliseconds until the line can move by the clock alone, or null when only an event moves it. */
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, facts: { queueSize: number; retryAfterMs: number | null }) {
+    super("queue_full", message);
+    this.queueSize = facts.queueSize;
+    this.retryAfterMs = facts.retryAfterMs;
+  }
+}
+
+/** Whether an error is one that an account raises on purpose, with a message fit for a model to read. */
+export function isReadableRefusal(error: unknown): error is UncorrectableError | CorrectableError {
+  return error instanceof UncorrectableError || error instanceof CorrectableError;
+}

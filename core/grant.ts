@@ -1,0 +1,179 @@
+import type { LimiterIdentity, RateLimiter } from "./account.ts";
+import { InvalidStateError } from "./errors.ts";
+import { show } from "./invariant.ts";
+import { wholeMs } from "./clock.ts";
+import type { DemandSnapshot } from "./demand.ts";
+import type { JobSnapshot } from "./context.ts";
+import { MEMORY_ENTRY } from "../assembly/layout.ts";
+
+/** What settles a grant: the Admission that made it. */
+export interface Settler {
+  /** Null when there is no memory account. */
+  readonly memoryName: string | null;
+  settle(grant: Grant, everything: boolean): void;
+  reconcile(grant: Grant, entry: number, actual: number): void;
+}
+
+/** What a grant is made of. */
+export interface GrantParts {
+  readonly settler: Settler;
+  readonly demand: DemandSnapshot;
+  /** The job that events name; null without a sink. */
+  readonly job: JobSnapshot | null;
+  /** Ticks from `admit` to the grant. */
+  readonly waitTicks: number;
+  /** Ticks that each entry held the job, NaN when never; memory's stand last. Null when nobody held it. */
+  readonly heldTicks: Float64Array | null;
+}
+
+let partsOf: (grant: Grant) => GrantParts;
+let claim: (grant: Grant, how: "released" | "rolled back") => boolean;
+
+/** What a grant was made of. */
+export function grantParts(grant: Grant): GrantParts {
+  return partsOf(grant);
+}
+
+/** Claims the one settlement of a grant; false when it was claimed before. */
+export function claimSettlement(grant: Grant, how: "released" | "rolled back"): boolean {
+  return claim(grant, how);
+}
+
+/**
+ * Everything a demand asked for, taken in one step. It is settled once: the first `release` or `rollback` counts, later ones
+ * do nothing. Disposing it is a release, so `using grant = await admission.admit(...)` settles at the end of the block.
+ */
+export class Grant implements Disposable, AsyncDisposable {
+  readonly #parts: GrantParts;
+  #settlement: "released" | "rolled back" | null = null;
+  #reconciled: Set<number> | null = null;
+
+  static {
+    partsOf = (grant) => grant.#parts;
+    claim = (grant, how) => {
+      if (grant.#settlement !== null) return false;
+      grant.#settlement = how;
+      return true;
+    };
+  }
+
+  /** Made by Admission only. */
+  constructor(parts: GrantParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether the demand named no account. */
+  get isEmpty(): boolean {
+    return this.#parts.demand.entries.length === 0;
+  }
+
+  /** Whether it was released or rolled back. */
+  get isSettled(): boolean {
+    return this.#settlement !== null;
+  }
+
+  /** From the `admit` call to the grant, in whole milliseconds; 0 when granted at once. */
+  get wallWaitMs(): number {
+    return wholeMs(this.#parts.waitTicks);
+  }
+
+  /**
+   * How long each account that refused the job kept it, by name, in whole milliseconds from its first refusal to the grant.
+   * The times overlap, so they may add up to more than `wallWaitMs`; accounts of one name are added up. Empty when granted
+   * at once. In demand order, memory last.
+   */
+  get waitTimesMs(): ReadonlyMap<string, number> {
+    const { heldTicks, demand, settler } = this.#parts;
+    const waits = new Map<string, number>();
+    if (heldTicks === null) return waits;
+    heldTicks.forEach((ticks, index) => {
+      if (Number.isNaN(ticks)) return;
+      const name = index < demand.entries.length ? demand.entries[index]!.key.limiterName : settler.memoryName ?? "memory";
+      waits.set(name, (waits.get(name) ?? 0) + wholeMs(ticks));
+    });
+    return waits;
+  }
+
+  /** Returns the permits that come back at the end of the work; metered amounts stay spent. */
+  release(): void {
+    this.#parts.settler.settle(this, false);
+  }
+
+  /** Returns everything, metered amounts too: for work that never went upstream. */
+  rollback(): void {
+    this.#parts.settler.settle(this, true);
+  }
+
+  /**
+   * Tells a bucket what the provider billed for the whole entry. Less than was reserved is refunded at once and wakes
+   * waiters; more is charged, if need be as a debt of at most one cap. It counts once per entry; an unknown usage (null,
+   * undefined, NaN) changes nothing. It still works after `release`.
+   *
+   * @param amount on a router, an amount that routes to the bucket meant.
+   * @throws InvalidStateError after `rollback`, or when the account is no bucket; RangeError or TypeError when the account is
+   * not in the demand or `actual` is not a whole number, 0 or more.
+   */
+  settle<T>(limiter: RateLimiter<T>, actual: number | null | undefined, amount?: T): void {
+    const entry = entryOf(this.#parts.demand, limiter as RateLimiter<unknown>, amount);
+    checkActual(limiter as unknown as LimiterIdentity, actual);
+    if (this.#settlement === "rolled back") {
+      throw new InvalidStateError(
+        `Cannot settle ${show(nameOf(limiter))}: the grant was rolled back, so everything was refunded already`,
+      );
+    }
+    if (actual === null || actual === undefined || Number.isNaN(actual)) return;
+    this.#reconciled ??= new Set();
+    if (this.#reconciled.has(entry)) return;
+    this.#parts.settler.reconcile(this, entry, actual);
+    this.#reconciled.add(entry);
+  }
+
+  [Symbol.dispose](): void {
+    this.release();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.release();
+    return Promise.resolve();
+  }
+}
+
+function entryOf(demand: DemandSnapshot, limiter: RateLimiter<unknown>, amount: unknown): number {
+  const key = amount === undefined ? null : limiter.accountFor(amount);
+  const at = demand.entries.findIndex((entry) => entry.limiter === limiter && (key === null || entry.key === key));
+  if (at >= 0) return at;
+  throw new RangeError(
+    `Cannot settle ${show(nameOf(limiter))}: the demand of this grant does not name it, pass an account that it names`,
+  );
+}
+
+function checkActual(limiter: LimiterIdentity, actual: unknown): void {
+  if (actual === null || actual === undefined || Number.isNaN(actual)) return;
+  const what = `Cannot settle ${show(nameOf(limiter))}: actual is ${show(actual)}`;
+  if (typeof actual !== "number") throw new TypeError(`${what}, it should be a number of tokens, or null when unknown`);
+  if (!Number.isSafeInteger(actual) || actual < 0) {
+    throw new RangeError(`${what}, it should be a whole number from 0, or null when unknown`);
+  }
+}
+
+function nameOf(limiter: unknown): string {
+  const name = (limiter as Partial<LimiterIdentity> | null)?.limiterName;
+  return typeof name === "string" ? name : "the account";
+}
+
+/** Reads the held ticks of a granted waiter; null when nobody held it. */
+export function readHeldTicks(
+  entries: number,
+  hasMemory: boolean,
+  now: number,
+  heldSince: (entry: number) => number,
+): Float64Array | null {
+  let ticks: Float64Array | null = null;
+  for (let i = 0; i < entries + (hasMemory ? 1 : 0); i++) {
+    const since = heldSince(i < entries ? i : MEMORY_ENTRY);
+    if (Number.isNaN(since)) continue;
+    ticks ??= new Float64Array(entries + 1).fill(NaN);
+    ticks[i] = now - since;
+  }
+  return ticks;
+}

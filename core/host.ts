@@ -1,0 +1,142 @@
+import { InvalidStateError, UncorrectableError } from "./errors.ts";
+import type { LimiterIdentity } from "./account.ts";
+import { type AccountRecord, type Kernel, type LineRecord, wasmKernel } from "./kernel.ts";
+import { WAKE_LINES } from "../assembly/layout.ts";
+import { show } from "./invariant.ts";
+
+/** What a kernel needs of an admission: to be told of wakes, and of the kernel's end. */
+export interface WakeTarget {
+  wake(): void;
+  /** The kernel is broken: fail every caller without calling it any more. */
+  kernelFailed(defect: Error): void;
+}
+
+/** A kernel with what the shell keeps beside it: who waits in which slot, and which records belong to custom accounts. */
+export class KernelHost<Waiter extends object = object> {
+  readonly kernel: Kernel;
+  /** The waiter in each slot of the kernel. */
+  readonly waiters: (Waiter | undefined)[] = [];
+  /** Lines with at least one waiter. Others are not kept alive from here. */
+  readonly targets: Map<LineRecord, WakeTarget> = new Map();
+  #defect: Error | null = null;
+  /** Records of accounts that the shell asks. An account that overrides a built-in one has its own beside it. */
+  readonly #customRecords = new WeakMap<LimiterIdentity, AccountRecord>();
+  readonly #nativeRecords = new WeakMap<object, AccountRecord>();
+  readonly #collectedAccounts: FinalizationRegistry<AccountRecord>;
+  readonly #collectedLines: FinalizationRegistry<LineRecord>;
+
+  constructor(kernel: Kernel) {
+    this.kernel = kernel;
+    this.#collectedAccounts = new FinalizationRegistry((record) => {
+      if (this.#defect === null) kernel.closeAccount(record, 1);
+    });
+    this.#collectedLines = new FinalizationRegistry((line) => {
+      if (this.#defect === null) kernel.closeLine(line);
+    });
+  }
+
+  /** Frees the line when its owner is collected; an owner with waiters is kept alive by `targets`. */
+  closeLineWith(owner: object, line: LineRecord): void {
+    this.#collectedLines.register(owner, line);
+  }
+
+  /** How many waiters an account holds now; 0 for one that no demand has named yet. */
+  heldOn(identity: LimiterIdentity): number {
+    const record = this.#customRecords.get(identity) ?? this.#nativeRecords.get(identity);
+    return record === undefined || this.#defect !== null ? 0 : this.kernel.heldOn(record);
+  }
+
+  /** The trap that broke this kernel, or null. */
+  get defect(): Error | null {
+    return this.#defect;
+  }
+
+  /** Notes the record of a built-in account, which is freed when the account object is collected. */
+  adopt(account: object, record: AccountRecord): void {
+    this.#nativeRecords.set(account, record);
+    this.#collectedAccounts.register(account, record, account);
+  }
+
+  /** The account frees its record itself. */
+  forgetObject(account: object): void {
+    this.#collectedAccounts.unregister(account);
+  }
+
+  /**
+   * The record of an account that is not built in; made on first use.
+   *
+   * @throws InvalidStateError when the kernel's account table is full.
+   */
+  customRecord(identity: LimiterIdentity): AccountRecord {
+    const known = this.#customRecords.get(identity);
+    if (known !== undefined) return known;
+    const record = opened(this.kernel.openCustom(), show(identity.limiterName));
+    this.#customRecords.set(identity, record);
+    this.#collectedAccounts.register(identity, record);
+    return record;
+  }
+
+  /** Passes on which lines have to look again. */
+  deliverWakes(bits: number): void {
+    if ((bits & WAKE_LINES) === 0) return;
+    for (let line = this.kernel.takeWoken(); line !== 0; line = this.kernel.takeWoken()) this.targets.get(line)?.wake();
+  }
+
+  /** Takes the kernel out of service after a trap: every admission on it closes. Answers the error to throw. */
+  trapped(error: unknown): UncorrectableError {
+    if (this.#defect === null) {
+      this.#defect = error instanceof Error ? error : new Error(String(error));
+      for (const target of [...this.targets.values()]) target.kernelFailed(this.#defect);
+      this.targets.clear();
+      this.waiters.length = 0;
+    }
+    return brokenKernel(this.#defect);
+  }
+
+  /** @throws UncorrectableError when the kernel is broken. */
+  assertSound(): void {
+    if (this.#defect !== null) throw brokenKernel(this.#defect);
+  }
+
+  /** Runs a rare call of the kernel; a trap in it takes the kernel out of service. */
+  guard<T>(call: (kernel: Kernel) => T): T {
+    this.assertSound();
+    try {
+      return call(this.kernel);
+    } catch (error) {
+      throw this.trapped(error);
+    }
+  }
+}
+
+/**
+ * The handle that a kernel gave for a new record.
+ *
+ * @throws InvalidStateError when it gave none.
+ */
+export function opened(record: number, what: string): number {
+  if (record !== 0) return record;
+  throw new InvalidStateError(
+    `Cannot use ${what}: the kernel's tables are full, dispose() what is not needed or use fewer at a time`,
+  );
+}
+
+function brokenKernel(defect: Error): UncorrectableError {
+  return new UncorrectableError(
+    `Cannot use this account or Admission: its kernel trapped (${defect.message}). Make new ones; please report the defect.`,
+    { code: "defect", cause: defect },
+  );
+}
+
+let current: KernelHost | null = null;
+
+/** The kernel for what is made now: one per process, made on first use, replaced after a trap. */
+export function currentHost(): KernelHost {
+  if (current === null || current.defect !== null) current = new KernelHost(wasmKernel());
+  return current;
+}
+
+/** Replaces the kernel that accounts and admissions made from now on use; null brings the default back. For tests. */
+export function useHost(host: KernelHost | null): void {
+  current = host;
+}

@@ -1,0 +1,129 @@
+import * as layout from "../assembly/layout.ts";
+import { KERNEL_BASE64 } from "./generated/kernel_bytes.ts";
+
+/** Address of an account record in a kernel; 0 is none. */
+export type AccountRecord = number;
+/** Address of a line in a kernel; 0 is none. */
+export type LineRecord = number;
+
+/**
+ * The border: numbers in, one number out. The WASM module implements it, and so does the plain reference twin of the tests.
+ * Instants are whole ticks of 0.001 ms. What each function means is said in assembly/kernel.ts.
+ */
+export interface Kernel {
+  /** Writes one cell of the demand that the next `attempt`, `park` or `settle` is about. */
+  stage(index: number, limiter: AccountRecord, key: AccountRecord, count: number, sum: number): void;
+  limits(waiters: number, accounts: number, lines: number): void;
+  setWallTime(ms: number): void;
+
+  openLine(memory: AccountRecord): LineRecord;
+  closeLine(line: LineRecord): void;
+  queueSize(line: LineRecord): number;
+  headSlot(line: LineRecord): number;
+  takeWoken(): LineRecord;
+
+  attempt(line: LineRecord, count: number, now: number): number;
+  attemptRefusal(): number;
+  park(line: LineRecord, count: number): number;
+  generationOf(slot: number): number;
+  withdraw(slot: number, generation: number): number;
+  begin(line: LineRecord, isInline: number, wantsHeld: number, now: number): number;
+  next(line: LineRecord): number;
+  answer(line: LineRecord, verdict: number, instant: number): number;
+  abandon(line: LineRecord): void;
+  deadline(line: LineRecord): number;
+  askedVerb(line: LineRecord): number;
+  askedEntry(line: LineRecord): number;
+  refusedReason(line: LineRecord): number;
+  refusedEntry(line: LineRecord, slot: number): number;
+
+  holdCount(slot: number): number;
+  heldSince(slot: number, entry: number): number;
+  isShort(slot: number, entry: number): number;
+  lowerNextHold(slot: number, order: number): number;
+  recycle(slot: number): void;
+
+  settle(count: number, everything: number, now: number): number;
+
+  openCustom(): AccountRecord;
+  openGate(capacity: number): AccountRecord;
+  openBucket(tpm: number, rpm: number, now: number): AccountRecord;
+  closeAccount(account: AccountRecord, wasCollected: number): void;
+  accountCount(): number;
+  accountGeneration(account: AccountRecord): number;
+  setSlot(account: AccountRecord, isInstalled: number): void;
+  touch(account: AccountRecord): number;
+  heldOn(account: AccountRecord): number;
+  lastActivity(account: AccountRecord): number;
+  stampActivity(account: AccountRecord, wallMs: number): void;
+  fits(account: AccountRecord, count: number, sum: number, aheadCount: number, aheadSum: number, now: number): number;
+  tryTake(account: AccountRecord, count: number, sum: number, aheadCount: number, aheadSum: number, now: number): number;
+  earliestFit(account: AccountRecord, count: number, sum: number, now: number): number;
+  give(account: AccountRecord, count: number, sum: number, now: number): number;
+  gateInUse(account: AccountRecord): number;
+  resizeGate(account: AccountRecord, capacity: number): number;
+  bucketTokens(account: AccountRecord, now: number): number;
+  bucketRequests(account: AccountRecord, now: number): number;
+  bucketInUse(account: AccountRecord, now: number): number;
+  bucketThrottle(account: AccountRecord): number;
+  configureBucket(account: AccountRecord, tpm: number, rpm: number, now: number): number;
+  slowDown(account: AccountRecord, increments: number, now: number): void;
+  succeed(account: AccountRecord, now: number): number;
+  reconcile(account: AccountRecord, difference: number, now: number): number;
+}
+
+type KernelExports = Omit<Kernel, "stage"> & { memory: WebAssembly.Memory; staging(): number };
+
+let injected: WebAssembly.Module | null = null;
+let compiled: WebAssembly.Module | null = null;
+
+/**
+ * Supplies the compiled kernel on runtimes that forbid compiling while a request is handled. Call it before the first
+ * account or Admission is used.
+ *
+ * @throws TypeError when the argument is not a WebAssembly.Module.
+ */
+export function injectModule(module: WebAssembly.Module): void {
+  if (!(module instanceof WebAssembly.Module)) {
+    throw new TypeError("Cannot set the kernel module: it should be a WebAssembly.Module, such as an imported .wasm file");
+  }
+  injected = module;
+}
+
+function kernelModule(): WebAssembly.Module {
+  if (injected !== null) return injected;
+  if (compiled === null) compiled = new WebAssembly.Module(decodeBase64(KERNEL_BASE64));
+  return compiled;
+}
+
+function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
+  const characters = atob(text);
+  const bytes = new Uint8Array(characters.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i);
+  return bytes;
+}
+
+/** A fresh WASM kernel. Costs about a millisecond the first time in a process. */
+export function wasmKernel(): Kernel & { readonly memory: WebAssembly.Memory } {
+  const exports = new WebAssembly.Instance(kernelModule(), {}).exports as unknown as KernelExports;
+  const { memory } = exports;
+  const staging = exports.staging();
+  let words = new Int32Array(memory.buffer, staging);
+  let sums = new Float64Array(memory.buffer, staging);
+  const wordsPerCell = layout.STAGED_BYTES / 4;
+  const sumsPerCell = layout.STAGED_BYTES / 8;
+
+  const stage: Kernel["stage"] = (index, limiter, key, count, sum) => {
+    // Growing memory detaches the views; a detached view has length 0.
+    if (words.length === 0) {
+      words = new Int32Array(memory.buffer, staging);
+      sums = new Float64Array(memory.buffer, staging);
+    }
+    const at = index * wordsPerCell;
+    words[at + layout.STAGED_LIMITER / 4] = limiter;
+    words[at + layout.STAGED_KEY / 4] = key;
+    words[at + layout.STAGED_COUNT / 4] = count;
+    sums[index * sumsPerCell + layout.STAGED_SUM / 8] = sum;
+  };
+  return { ...exports, memory, stage };
+}

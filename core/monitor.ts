@@ -1,0 +1,364 @@
+import { type Clock, MAX_TIMER_MS, type Timer, toMs, toTicks, turnWallNow } from "./clock.ts";
+import { createJobContext, type JobSnapshot } from "./context.ts";
+import type { DemandSnapshot, Entry } from "./demand.ts";
+import { type AdmissionError, InvalidStateError, QueueFullError, UncorrectableError } from "./errors.ts";
+import { claimSettlement, Grant, type Settler } from "./grant.ts";
+import { currentHost, type KernelHost, opened, type WakeTarget } from "./host.ts";
+import { refusal } from "./accounts/native.ts";
+import type { RejectReason } from "./events.ts";
+import { show } from "./invariant.ts";
+import type { Kernel } from "./kernel.ts";
+import type { Logger } from "./logger.ts";
+import type { AdmitOptions, CheckedAdmissionOptions, MemoryAccount } from "./options.ts";
+import { type Departure, stopped, Waiter, type Withdrawer } from "./parking.ts";
+import { drive } from "./pass.ts";
+import { Reporter } from "./reporting.ts";
+import { giveBack, reconcileEntry } from "./settlement.ts";
+import { Wirings } from "./wiring.ts";
+import { NO, NO_ENTRY, YES } from "../assembly/layout.ts";
+
+const DUE: Promise<void> = Promise.resolve();
+
+/**
+ * The state behind one Admission, and what moves it. A pass runs in a microtask after whatever asked for it, so never on the
+ * stack of admit, release or a wake; while one runs (`isStepping`) user code may call anything, and what it asks for is done
+ * after the step.
+ */
+export class Monitor implements WakeTarget, Withdrawer, Settler {
+  readonly host: KernelHost<Waiter>;
+  readonly line: number;
+  readonly clock: Clock;
+  readonly memory: MemoryAccount | null;
+  readonly logger: Logger;
+  /** Null without a sink. */
+  readonly reporter: Reporter | null;
+  readonly wirings: Wirings;
+  /** What the account asked last threw. */
+  fault: unknown = undefined;
+  /** Steps of this admission on the stack: a pass, an inline attempt, or an event being reported. */
+  #steps = 0;
+  #size = 0;
+  #isStarted = false;
+  #closed: (() => AdmissionError) | null = null;
+  #isPassDue = false;
+  #timer: Timer | null = null;
+  #timerAt = Infinity;
+
+  constructor(options: CheckedAdmissionOptions) {
+    this.host = currentHost() as KernelHost<Waiter>;
+    this.clock = options.clock;
+    this.memory = options.memory;
+    this.logger = options.logger;
+    const memoryRecord = this.memory === null ? 0 : this.host.customRecord(this.memory);
+    this.line = opened(this.host.guard((kernel) => kernel.openLine(memoryRecord)), "another Admission");
+    this.host.closeLineWith(this, this.line);
+    this.reporter = options.events === null
+      ? null
+      : new Reporter(options.events, this.host, this.clock, this.memory, memoryRecord);
+    const self = new WeakRef(this);
+    this.wirings = new Wirings(this.host, () => self.deref()?.wake());
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get isStepping(): boolean {
+    return this.#steps > 0;
+  }
+
+  get memoryName(): string | null {
+    return this.memory === null ? null : this.memory.limiterName;
+  }
+
+  now(): number {
+    return toTicks(this.clock.now());
+  }
+
+  /** @throws the error that every caller gets once admission is closed or its kernel is broken. */
+  assertOpen(): void {
+    if (this.#closed !== null) throw this.#closed();
+    this.host.assertSound();
+  }
+
+  start(): void {
+    this.assertOpen();
+    if (this.#isStarted) throw new InvalidStateError("Cannot start this Admission: it was started before, start it once");
+    if (this.memory !== null) this.wirings.wireAccount(this.memory, this.memory);
+    this.#isStarted = true;
+    this.wake();
+  }
+
+  admit(demand: DemandSnapshot, options: AdmitOptions | undefined): Promise<Grant> {
+    const job = this.#jobOf(options);
+    const isPlain = this.#prepare(demand);
+    const isInline = this.#size === 0 && !this.isStepping;
+    if (isInline && isPlain) {
+      const grant = this.#attempt(demand, job, options?.signal);
+      if (grant !== null) return Promise.resolve(grant);
+    }
+    const waiter = this.#park(demand, job);
+    waiter.listen(options?.signal ?? null, options?.context ?? null);
+    if (isInline) drive(this, true, true);
+    // Only accounts outside the kernel can answer differently when they are asked again at once.
+    if (!waiter.isSettled && !(isInline && isPlain)) this.wake();
+    return waiter.promise();
+  }
+
+  tryAdmit(demand: DemandSnapshot): Grant | null {
+    const isPlain = this.#prepare(demand);
+    if (this.#size > 0 || this.isStepping) return null;
+    const job = this.#jobOf(undefined);
+    if (isPlain) return this.#attempt(demand, job, undefined);
+    const waiter = this.#park(demand, job);
+    drive(this, true, false);
+    if (waiter.grant !== null) return waiter.grant;
+    if (waiter.isSettled) throw waiter.error;
+    this.host.guard((kernel) => kernel.withdraw(waiter.slot, waiter.generation));
+    this.forget(waiter);
+    return null;
+  }
+
+  /** Asks for a pass, once however often it is called before that runs. */
+  wake(): void {
+    if (this.#isPassDue || this.#size === 0 || !this.#isStarted || this.#closed !== null) return;
+    this.#isPassDue = true;
+    DUE.then(this.#pass);
+  }
+
+  withdraw(waiter: Waiter, departure: Departure): void {
+    if (waiter.isSettled || this.host.defect !== null) return;
+    const isOut = this.host.guard((kernel) => kernel.withdraw(waiter.slot, waiter.generation)) === 1;
+    if (isOut) this.depart(waiter, departure, this.now(), NO_ENTRY);
+    else waiter.departure ??= departure;
+    this.wake();
+  }
+
+  /** A waiter that the kernel has let go leaves without a grant; `refusedBy` is the entry that refused it, or NO_ENTRY. */
+  depart(waiter: Waiter, departure: Departure, now: number, refusedBy: number): void {
+    this.#shrink();
+    this.report((reporter) => reporter.rejected(waiter, departure.reason, now, refusedBy));
+    this.#recycle(waiter);
+    waiter.fail(departure.error);
+  }
+
+  /** A granted waiter, or one that only tried, is out of the line; nothing is reported. */
+  forget(waiter: Waiter): void {
+    this.#shrink();
+    this.#recycle(waiter);
+  }
+
+  /** Runs something that may call user code, as a step: what that asks of this admission is done afterwards. */
+  step<T>(work: () => T): T {
+    this.#steps++;
+    try {
+      return work();
+    } finally {
+      this.#steps--;
+    }
+  }
+
+  /** Tells the sink, if there is one. */
+  report(tell: (reporter: Reporter) => void): void {
+    const { reporter } = this;
+    if (reporter !== null) this.step(() => tell(reporter));
+  }
+
+  /** After a pass: waits for the earliest instant at which the clock alone may let somebody go. */
+  arm(atTicks: number): void {
+    if (atTicks === this.#timerAt && this.#timer !== null) return;
+    this.#disarm();
+    if (atTicks === Infinity || this.#size === 0 || !this.#isStarted || this.#closed !== null) return;
+    const delayMs = toMs(atTicks) - this.clock.now();
+    if (delayMs <= 0 && !this.#lookedAgain) {
+      this.#lookedAgain = true;
+      return this.wake();
+    }
+    // An account that names a past instant again and again must not keep the event loop from running.
+    this.#timerAt = atTicks;
+    this.#timer = this.clock.setTimer(Math.min(Math.max(delayMs, 0), MAX_TIMER_MS), this.#timedOut);
+  }
+
+  settle(grant: Grant, everything: boolean): void {
+    if (claimSettlement(grant, everything ? "rolled back" : "released")) giveBack(this, grant, everything);
+  }
+
+  reconcile(grant: Grant, entry: number, actual: number): void {
+    reconcileEntry(this, grant, entry, actual);
+  }
+
+  /** Refuses everyone who waits, and every later caller. */
+  stop(): void {
+    if (this.#closed !== null) return;
+    this.#close(() => stopped().error, "shutdown");
+  }
+
+  /** Closes for good: a fault that no waiter alone is to blame for. */
+  failWith(defect: unknown): void {
+    if (this.#closed !== null) return;
+    this.logger.error(`Admission closes: ${defect instanceof Error ? defect.message : String(defect)}`);
+    this.logger.error(defect instanceof Error ? defect.stack ?? defect.message : show(defect));
+    this.host.guard((kernel) => kernel.abandon(this.line));
+    this.#close(() => closedBy(defect), "aborted");
+  }
+
+  kernelFailed(defect: Error): void {
+    this.#closed ??= () => closedBy(defect);
+    this.#disarm();
+    const waiting = this.host.waiters.filter((waiter) => waiter?.monitor === this);
+    this.#size = 0;
+    for (const waiter of waiting) waiter!.fail(closedBy(defect));
+  }
+
+  /** After a step: whoever is still in line of a closed admission leaves. */
+  sweep(): void {
+    if (this.#closed !== null && this.host.defect === null) this.#shed(this.#closed, this.#closedReason);
+  }
+
+  #closedReason: RejectReason = "shutdown";
+  #lookedAgain = false;
+
+  readonly #timedOut = (): void => {
+    this.#timer = null;
+    this.#timerAt = Infinity;
+    this.#look();
+  };
+
+  readonly #pass = (): void => {
+    this.#isPassDue = false;
+    this.#look();
+  };
+
+  #look(): void {
+    if (this.#size === 0 || this.#closed !== null) return;
+    const before = this.#size;
+    drive(this, false, true);
+    if (this.#size !== before) this.#lookedAgain = false;
+  }
+
+  /** Wires what has to be wired; whether the kernel can decide this demand alone. */
+  #prepare(demand: DemandSnapshot): boolean {
+    for (const { clock, name } of demand.clocks) {
+      if (clock !== this.clock) throw foreignClock(name);
+    }
+    if (demand.needsWiring) {
+      for (const entry of demand.entries) this.wirings.wire(entry);
+    }
+    return demand.isNative && (this.memory === null || demand.entries.length === 0);
+  }
+
+  /** The inline attempt of a demand that the kernel decides alone: a grant, or null when it has to wait. */
+  #attempt(demand: DemandSnapshot, job: JobSnapshot | null, signal: AbortSignal | undefined): Grant | null {
+    const verdict = attemptNatively(this, demand);
+    if (verdict === NO) return null;
+    if (verdict !== YES) throw this.#refuseAttempt(demand, job, verdict);
+    const grant = new Grant({ settler: this, demand, job, waitTicks: 0, heldTicks: null });
+    if (this.reporter === null) return grant;
+    this.report((reporter) => reporter.granted(demand.entries, job!, null));
+    if (!signal?.aborted && this.#closed === null) return grant;
+    this.settle(grant, true);
+    throw this.#closed === null ? signal!.reason : this.#closed();
+  }
+
+  #refuseAttempt(demand: DemandSnapshot, job: JobSnapshot | null, verdict: number): UncorrectableError {
+    const entry = this.host.kernel.attemptRefusal();
+    this.report((reporter) => reporter.refused(demand.entries, entry, job!, "circuit_blocked"));
+    const { key, count, sum } = demand.entries[entry]!;
+    return refusal(key, { count, sum }, verdict);
+  }
+
+  #park(demand: DemandSnapshot, job: JobSnapshot | null): Waiter {
+    const waiter = new Waiter(this, demand, this.now(), job);
+    stage(this.host.kernel, demand.entries);
+    const slot = this.host.guard((kernel) => kernel.park(this.line, demand.entries.length));
+    if (slot < 0) {
+      const message = `Cannot wait: the kernel's table of waiters is full (${this.#size} wait here)`;
+      throw new QueueFullError(message, { queueSize: this.#size, retryAfterMs: null });
+    }
+    waiter.slot = slot;
+    waiter.generation = this.host.kernel.generationOf(slot);
+    this.host.waiters[slot] = waiter;
+    if (++this.#size === 1) this.host.targets.set(this.line, this);
+    return waiter;
+  }
+
+  #shrink(): void {
+    if (--this.#size > 0) return;
+    this.host.targets.delete(this.line);
+    this.#disarm();
+  }
+
+  #recycle(waiter: Waiter): void {
+    this.host.guard((kernel) => kernel.recycle(waiter.slot));
+    this.host.waiters[waiter.slot] = undefined;
+  }
+
+  #disarm(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+    this.#timerAt = Infinity;
+  }
+
+  #close(error: () => AdmissionError, reason: RejectReason): void {
+    this.#closed = error;
+    this.#closedReason = reason;
+    this.#disarm();
+    for (const fault of this.step(() => this.wirings.clear())) {
+      this.logger.error(`An account failed while its wake was cleared: ${fault instanceof Error ? fault.message : fault}`);
+    }
+    this.#shed(error, reason);
+  }
+
+  #shed(error: () => AdmissionError, reason: RejectReason): void {
+    const { host, line } = this;
+    const now = this.now();
+    for (let slot = host.kernel.headSlot(line); slot >= 0; slot = host.kernel.headSlot(line)) {
+      const waiter = host.waiters[slot]!;
+      if (host.kernel.withdraw(slot, waiter.generation) === 1) {
+        this.depart(waiter, { error: error(), reason }, now, NO_ENTRY);
+        continue;
+      }
+      // A step is running: it meets the marked ones, and `sweep` the rest.
+      const here = host.waiters.filter((each) => each?.monitor === this);
+      for (const each of here) each!.departure ??= { error: error(), reason };
+      return;
+    }
+  }
+
+  #jobOf(options: AdmitOptions | undefined): JobSnapshot | null {
+    if (this.reporter === null) return null;
+    return (options?.context ?? createJobContext()).snapshot();
+  }
+}
+
+function closedBy(defect: unknown): UncorrectableError {
+  const what = defect instanceof Error ? defect.message : show(defect);
+  return new UncorrectableError(`This Admission closed on a defect: ${what}`, { code: "defect", cause: defect });
+}
+
+function foreignClock(name: string): InvalidStateError {
+  return new InvalidStateError(
+    `Cannot admit a demand on ${show(name)}: it reads another clock than this Admission, give both the same clock`,
+  );
+}
+
+/** Writes the entries of a demand to where the kernel reads them. */
+export function stage(kernel: Kernel, entries: readonly Entry[]): void {
+  for (let i = 0; i < entries.length; i++) {
+    const { limiterRecord, keyRecord, count, sum } = entries[i]!;
+    kernel.stage(i, limiterRecord, keyRecord, count, sum);
+  }
+}
+
+function attemptNatively(monitor: Monitor, demand: DemandSnapshot): number {
+  const { host, clock, line } = monitor;
+  const { kernel } = host;
+  stage(kernel, demand.entries);
+  kernel.setWallTime(turnWallNow(clock));
+  const now = demand.clocks.length > 0 ? monitor.now() : 0;
+  try {
+    return kernel.attempt(line, demand.entries.length, now);
+  } catch (error) {
+    throw host.trapped(error);
+  }
+}

@@ -1,0 +1,185 @@
+import type { RateLimiter } from "./account.ts";
+import { toTicksUp, turnWallNow } from "./clock.ts";
+import { isReadableRefusal, UncorrectableError } from "./errors.ts";
+import { Grant, readHeldTicks } from "./grant.ts";
+import { refusal } from "./accounts/native.ts";
+import { invariant, show } from "./invariant.ts";
+import type { Monitor } from "./monitor.ts";
+import { type Departure, stopped, type Waiter } from "./parking.ts";
+import {
+  ASK,
+  ASK_EARLIEST,
+  ASK_FITS,
+  ASK_GIVE,
+  CANCELLED,
+  DEFECT,
+  DONE,
+  GRANTED,
+  HELD,
+  MEMORY_ENTRY,
+  NO,
+  NO_ENTRY,
+  OUTCOME_BITS,
+  REFUSED,
+  THREW,
+  YES,
+} from "../assembly/layout.ts";
+
+const OUTCOME_MASK = (1 << OUTCOME_BITS) - 1;
+const NOTHING: readonly unknown[] = Object.freeze([]);
+
+/**
+ * Runs the kernel's cursor over the line to its end: a whole pass, or the inline attempt of the only waiter. It is the only
+ * driver of passes. The clock is read once. Whatever escapes closes the admission, and a trap its kernel.
+ */
+export function drive(monitor: Monitor, isInline: boolean, reportsHeld: boolean): void {
+  const { host, line } = monitor;
+  const { kernel } = host;
+  const now = monitor.now();
+  try {
+    monitor.step(() => {
+      kernel.setWallTime(turnWallNow(monitor.clock));
+      const wantsHeld = reportsHeld && monitor.reporter !== null;
+      invariant(kernel.begin(line, isInline ? 1 : 0, wantsHeld ? 1 : 0, now) === 1, "no step runs when one begins");
+      let word = kernel.next(line);
+      while ((word & OUTCOME_MASK) !== DONE) {
+        word = follow(monitor, word, now);
+        if (monitor.host.defect !== null) return;
+      }
+      monitor.arm(kernel.deadline(line));
+    });
+    monitor.sweep();
+  } catch (error) {
+    if (isTrap(error)) host.trapped(error);
+    else monitor.failWith(error);
+  }
+}
+
+/** A trap, or a stack that ran out inside the kernel, may leave its records half written. */
+function isTrap(error: unknown): boolean {
+  return error instanceof WebAssembly.RuntimeError || error instanceof RangeError;
+}
+
+/** Acts on one outcome; answers the next. */
+function follow(monitor: Monitor, word: number, now: number): number {
+  const { host, line } = monitor;
+  const { kernel } = host;
+  const code = word & OUTCOME_MASK;
+  const waiter = host.waiters[word >>> OUTCOME_BITS];
+  invariant(waiter !== undefined, "an outcome names a parked waiter");
+  switch (code) {
+    case ASK:
+      return ask(monitor, waiter);
+    case HELD:
+      monitor.reporter?.held(waiter, kernel.askedEntry(line));
+      break;
+    case GRANTED:
+      granted(monitor, waiter, now);
+      break;
+    case REFUSED:
+      refused(monitor, waiter, now);
+      break;
+    case CANCELLED:
+      monitor.depart(waiter, waiter.departure ?? stopped(), now, NO_ENTRY);
+      break;
+    default:
+      invariant(code === DEFECT, `outcome ${code} is known`);
+      monitor.failWith(monitor.fault);
+      return DONE;
+  }
+  return kernel.next(line);
+}
+
+function granted(monitor: Monitor, waiter: Waiter, now: number): void {
+  const { kernel } = monitor.host;
+  const { demand, job } = waiter;
+  const count = demand.entries.length;
+  const heldTicks = readHeldTicks(count, monitor.memory !== null, now, (entry) => kernel.heldSince(waiter.slot, entry));
+  const waitTicks = Math.max(0, now - waiter.arrivedAt);
+  const grant = new Grant({ settler: monitor, demand, job, waitTicks, heldTicks });
+  monitor.reporter?.granted(demand.entries, job!, heldTicks);
+  monitor.forget(waiter);
+  if (waiter.departure === null) waiter.succeed(grant);
+  else takeBack(monitor, waiter, grant, waiter.departure);
+}
+
+/** The caller left while its grant was being reported: everything is returned, and it gets its own error. */
+function takeBack(monitor: Monitor, waiter: Waiter, grant: Grant, departure: Departure): void {
+  try {
+    grant.rollback();
+  } catch (fault) {
+    monitor.logger.error(`An account failed while a grant was rolled back: ${messageOf(fault)}`);
+  }
+  waiter.fail(departure.error);
+}
+
+function refused(monitor: Monitor, waiter: Waiter, now: number): void {
+  const { host, line } = monitor;
+  const entry = host.kernel.refusedEntry(line, waiter.slot);
+  const reason = host.kernel.refusedReason(line);
+  if (reason !== THREW) {
+    const { key, count, sum } = waiter.demand.entries[entry]!;
+    monitor.depart(waiter, { error: refusal(key, { count, sum }, reason), reason: "circuit_blocked" }, now, entry);
+    return;
+  }
+  monitor.depart(waiter, thrownDeparture(monitor, waiter, entry, monitor.fault), now, entry);
+}
+
+/** What an account threw about one waiter: its own refusal as it is, a bug wrapped and logged. */
+function thrownDeparture(monitor: Monitor, waiter: Waiter, entry: number, fault: unknown): Departure {
+  if (isReadableRefusal(fault)) return { error: fault, reason: "circuit_blocked" };
+  const account = entry === MEMORY_ENTRY ? monitor.memoryName! : waiter.demand.entries[entry]!.key.limiterName;
+  const message = `Cannot admit: account ${show(account)} failed: ${messageOf(fault)}`;
+  monitor.logger.error(message, { account, job: waiter.job?.id ?? null });
+  monitor.logger.error(fault instanceof Error ? fault.stack ?? fault.message : show(fault));
+  return { error: new UncorrectableError(message, { account, cause: fault }), reason: "aborted" };
+}
+
+function messageOf(fault: unknown): string {
+  return fault instanceof Error ? fault.message : show(fault);
+}
+
+/** Asks a custom account what the kernel wants to know, with our own state whole, and goes on with its answer. */
+function ask(monitor: Monitor, waiter: Waiter): number {
+  const { host, line } = monitor;
+  const { kernel } = host;
+  const entry = kernel.askedEntry(line);
+  const verb = kernel.askedVerb(line);
+  const isMemory = entry === MEMORY_ENTRY;
+  const limiter = isMemory ? monitor.memory as RateLimiter<unknown> : waiter.demand.entries[entry]!.limiter;
+  const mine = isMemory ? NOTHING : waiter.demand.entries[entry]!.amounts;
+  let verdict = YES;
+  let instant = Infinity;
+  try {
+    const ahead = isMemory || verb === ASK_GIVE ? NOTHING : reserved(monitor, waiter, entry);
+    if (verb === ASK_GIVE) limiter.give(mine);
+    else if (verb === ASK_EARLIEST) instant = instantOf(limiter, limiter.earliestFit(mine, ahead));
+    else if (verb === ASK_FITS) verdict = verdictOf("fits", limiter.fits(mine, ahead));
+    else verdict = verdictOf("tryTake", limiter.tryTake(mine, ahead));
+  } catch (fault) {
+    monitor.fault = fault;
+    verdict = THREW;
+  }
+  return kernel.answer(line, verdict, instant);
+}
+
+/** What the head holds reserved on the key of an entry; nothing for the head itself. */
+function reserved(monitor: Monitor, waiter: Waiter, entry: number): readonly unknown[] {
+  const head = monitor.host.waiters[monitor.host.kernel.headSlot(monitor.line)]!;
+  if (head === waiter) return NOTHING;
+  const { key } = waiter.demand.entries[entry]!;
+  return head.demand.entries.find((each) => each.key === key)?.amounts ?? NOTHING;
+}
+
+function verdictOf(verb: string, answer: boolean): number {
+  if (typeof answer !== "boolean") throw new TypeError(`${verb}() answered ${show(answer)}, it should be true or false`);
+  return answer ? YES : NO;
+}
+
+function instantOf(limiter: RateLimiter<unknown>, answer: number | null): number {
+  if (answer === null) return Infinity;
+  if (typeof answer === "number" && !Number.isNaN(answer)) return toTicksUp(answer);
+  throw new TypeError(
+    `earliestFit() of ${show(limiter)} answered ${show(answer)}, it should be an instant in ms, or null when no time is known`,
+  );
+}

@@ -1,0 +1,104 @@
+import { toTicks, turnWallNow } from "./clock.ts";
+import type { DemandSnapshot, Entry } from "./demand.ts";
+import { InvalidStateError } from "./errors.ts";
+import { type Grant, grantParts } from "./grant.ts";
+import { runPublicWake } from "./accounts/native.ts";
+import { nativeBinding } from "./accounts/native.ts";
+import { TokenBucketRateLimiter } from "./accounts/token_bucket.ts";
+import type { Monitor } from "./monitor.ts";
+import { show } from "./invariant.ts";
+import { GIVE_DECLINED, WAKE_SLOT } from "../assembly/layout.ts";
+
+/**
+ * Gives a grant back: entries whose account answers RELEASE, or everything; in demand order, memory last. It always finishes:
+ * what throws on the way is thrown at the end.
+ */
+export function giveBack(monitor: Monitor, grant: Grant, everything: boolean): void {
+  const { demand, job } = grantParts(grant);
+  const isPlain = demand.isNative && monitor.reporter === null && monitor.memory === null;
+  const faults = isPlain ? giveAtOnce(monitor, demand, everything) : giveOneByOne(monitor, grant, everything);
+  monitor.wake();
+  if (job === null && faults.length === 0) return;
+  if (faults.length === 1) throw faults[0];
+  if (faults.length > 1) throw new AggregateError(faults, `${faults.length} accounts failed while a grant was settled`);
+}
+
+function giveAtOnce(monitor: Monitor, demand: DemandSnapshot, everything: boolean): unknown[] {
+  const { entries } = demand;
+  if (entries.length === 0) return [];
+  const bits = giveNative(monitor, entries, everything, demand.clocks.length > 0);
+  if ((bits & WAKE_SLOT) !== 0) { for (const entry of entries) runPublicWake(entry.limiter); }
+  return (bits & GIVE_DECLINED) === 0 ? [] : [declined(entries)];
+}
+
+/** Stages the entries and gives back those the kernel counts; answers its bits after the lines were woken. */
+function giveNative(monitor: Monitor, entries: readonly Entry[], everything: boolean, readsClock: boolean): number {
+  const { host, clock } = monitor;
+  const { kernel } = host;
+  kernel.setWallTime(turnWallNow(clock));
+  for (let i = 0; i < entries.length; i++) {
+    const { limiterRecord, keyRecord, count, sum } = entries[i]!;
+    kernel.stage(i, limiterRecord, keyRecord, count, sum);
+  }
+  const now = everything && readsClock ? toTicks(clock.now()) : 0;
+  const bits = host.guard(() => kernel.settle(entries.length, everything ? 1 : 0, now));
+  if (bits !== 0) host.deliverWakes(bits);
+  return bits;
+}
+
+function giveOneByOne(monitor: Monitor, grant: Grant, everything: boolean): unknown[] {
+  const { demand, job } = grantParts(grant);
+  const faults: unknown[] = [];
+  for (const entry of demand.entries) {
+    try {
+      const isGiven = giveEntry(monitor, entry, everything);
+      if (isGiven && job !== null) monitor.report(() => monitor.reporter?.released(entry, job));
+    } catch (fault) {
+      faults.push(fault);
+    }
+  }
+  if (monitor.memory !== null && demand.entries.length > 0) collect(faults, () => monitor.memory!.give([]));
+  return faults;
+}
+
+/** Whether the entry was given back. */
+function giveEntry(monitor: Monitor, entry: Entry, everything: boolean): boolean {
+  const isReturned = everything || entry.limiter.replenishment === "RELEASE";
+  // The kernel drops its note of the grant whatever the account says.
+  const bits = giveNative(monitor, [entry], isReturned, true);
+  if ((bits & GIVE_DECLINED) !== 0) throw declined([entry]);
+  if (isReturned && !entry.isNative) entry.limiter.give(entry.amounts);
+  if ((bits & WAKE_SLOT) !== 0) runPublicWake(entry.limiter);
+  return isReturned;
+}
+
+function collect(faults: unknown[], call: () => void): void {
+  try {
+    call();
+  } catch (fault) {
+    faults.push(fault);
+  }
+}
+
+function declined(entries: readonly Entry[]): InvalidStateError {
+  const names = entries.map((entry) => show(entry.key.limiterName)).join(", ");
+  return new InvalidStateError(
+    `Cannot give all permits back to ${names}: fewer are in use, so somebody called give() outside a grant`,
+  );
+}
+
+/** Charges or refunds the difference between what an entry reserved and what was used. */
+export function reconcileEntry(monitor: Monitor, grant: Grant, index: number, actual: number): void {
+  const entry = grantParts(grant).demand.entries[index]!;
+  const bucket = entry.key as unknown;
+  if (!(bucket instanceof TokenBucketRateLimiter)) {
+    throw new InvalidStateError(
+      `Cannot settle ${show(entry.key.limiterName)}: it is not a token bucket, so there is nothing to reconcile`,
+    );
+  }
+  const { record } = nativeBinding(bucket)!;
+  const now = toTicks(monitor.clock.now());
+  const bits = monitor.host.guard((kernel) => kernel.reconcile(record, actual - entry.sum, now));
+  monitor.host.deliverWakes(bits);
+  if ((bits & WAKE_SLOT) !== 0) runPublicWake(bucket);
+}

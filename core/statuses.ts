@@ -1,0 +1,69 @@
+/** What every status offers. Statuses are immutable snapshots. */
+export interface LimiterStatus {
+  /** One line that names the numbers. */
+  summary(): string;
+}
+
+/** A counting gate at one moment. */
+export class SemaphoreLimiterStatus implements LimiterStatus {
+  /** Permits in all. */
+  readonly maxConcurrent: number;
+  /** Permits free now; below 0 while running work exceeds a lowered capacity. */
+  readonly availablePermits: number;
+  /** Wall time, ms since 1970, of the event-loop turn of the last take or give; at first, of construction. */
+  readonly lastActivity: number;
+
+  constructor(maxConcurrent: number, availablePermits: number, lastActivity: number) {
+    this.maxConcurrent = maxConcurrent;
+    this.availablePermits = availablePermits;
+    this.lastActivity = lastActivity;
+    Object.freeze(this);
+  }
+
+  /** Permits in use. */
+  get activeCount(): number {
+    return this.maxConcurrent - this.availablePermits;
+  }
+
+  summary(): string {
+    return `${this.activeCount}/${this.maxConcurrent} active, ${this.availablePermits} free`;
+  }
+}
+
+/** A token bucket at one moment, in whole requests and tokens. */
+export class TokenBucketStatus implements LimiterStatus {
+  /** Requests per minute. */
+  readonly maxRequests: number;
+  readonly availableRequests: number;
+  /** Tokens per minute. */
+  readonly maxTokens: number;
+  /** 0 or more; a debt shows as 0. */
+  readonly availableTokens: number;
+  /** Wall time of this snapshot, ms since 1970. */
+  readonly lastRefill: number;
+
+  constructor(
+    maxRequests: number,
+    availableRequests: number,
+    maxTokens: number,
+    availableTokens: number,
+    lastRefill: number,
+  ) {
+    this.maxRequests = maxRequests;
+    this.availableRequests = availableRequests;
+    this.maxTokens = maxTokens;
+    this.availableTokens = availableTokens;
+    this.lastRefill = lastRefill;
+    Object.freeze(this);
+  }
+
+  /** Whether one request of that many tokens would fit. */
+  hasCapacity(tokens: number): boolean {
+    return this.availableRequests >= 1 && this.availableTokens >= tokens;
+  }
+
+  summary(): string {
+    const requests = `${this.availableRequests}/${this.maxRequests} requests`;
+    return `${requests}, ${this.availableTokens}/${this.maxTokens} tokens available`;
+  }
+}

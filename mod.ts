@@ -1,0 +1,39 @@
+/**
+ * Sluice: admission control. A job hands in everything it needs and gets all of it in one step, or waits holding nothing.
+ *
+ * @module
+ */
+export { Admission } from "./core/admission.ts";
+export { Demand, type DemandEntry } from "./core/demand.ts";
+export { Grant } from "./core/grant.ts";
+export type { AdmissionOptions, AdmitOptions, MemoryAccount } from "./core/options.ts";
+export {
+  AbstractRateLimiter,
+  type LimiterCategory,
+  type LimiterIdentity,
+  type RateLimiter,
+  type Replenishment,
+} from "./core/account.ts";
+export { CountingGate, type CountingGateOptions } from "./core/accounts/counting_gate.ts";
+export { type TokenBucketCaps, type TokenBucketOptions, TokenBucketRateLimiter } from "./core/accounts/token_bucket.ts";
+export { type LimiterStatus, SemaphoreLimiterStatus, TokenBucketStatus } from "./core/statuses.ts";
+export {
+  type EventSink,
+  type LimiterEvent,
+  LimiterEvents,
+  type LimiterEventType,
+  type RejectReason,
+} from "./core/events.ts";
+export { createJobContext, type JobContext, type JobSnapshot } from "./core/context.ts";
+export { type Clock, systemClock, type Timer } from "./core/clock.ts";
+export type { LogFields, Logger } from "./core/logger.ts";
+export { UpstreamFailure, type UpstreamFailureFields } from "./core/models/upstream_failure.ts";
+export {
+  AdmissionError,
+  CancellationError,
+  CorrectableError,
+  InvalidStateError,
+  QueueFullError,
+  type RefusalFacts,
+  UncorrectableError,
+} from "./core/errors.ts";

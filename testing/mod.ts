@@ -1,0 +1,7 @@
+/**
+ * For tests of code that uses Sluice, and for authors of accounts: a clock that a test moves, and accounts that follow a
+ * script.
+ *
+ * @module
+ */
+export { ManualClock } from "./manual_clock.ts";
