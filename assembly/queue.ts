@@ -26,7 +26,8 @@ import {
 } from "./slab";
 
 let arrivals: f64 = 0;
-let wokenTop: Line | null = null;
+let firstWoken: Line | null = null;
+let lastWoken: Line | null = null;
 
 // --- Arrival and departure. ---
 
@@ -189,20 +190,23 @@ export function reservation(line: Line, asker: Waiter, key: Account): Cell | nul
 // --- Waking. ---
 
 function wireUp(account: Account, line: Line): bool {
+  let last: Wire | null = null;
   let wire = account.wires;
   while (wire !== null) {
     if (wire.line === line) {
       wire.count++;
       return true;
     }
+    last = wire;
     wire = wire.next;
   }
   wire = allocateWire();
   if (wire === null) return false;
   wire.line = line;
   wire.count = 1;
-  wire.next = account.wires;
-  account.wires = wire;
+  wire.next = null;
+  if (last === null) account.wires = wire;
+  else last.next = wire;
   return true;
 }
 
@@ -223,14 +227,19 @@ function unwire(account: Account, line: Line): void {
 export function markWoken(line: Line): void {
   if (line.isWoken) return;
   line.isWoken = 1;
-  line.nextWoken = wokenTop;
-  wokenTop = line;
+  line.nextWoken = null;
+  const last = lastWoken;
+  if (last === null) firstWoken = line;
+  else last.nextWoken = line;
+  lastWoken = line;
 }
 
+/** In the order in which they were woken. */
 export function takeWoken(): Line | null {
-  const line = wokenTop;
+  const line = firstWoken;
   if (line === null) return null;
-  wokenTop = line.nextWoken;
+  firstWoken = line.nextWoken;
+  if (firstWoken === null) lastWoken = null;
   line.isWoken = 0;
   return line;
 }
@@ -239,13 +248,14 @@ export function takeWoken(): Line | null {
 export function forgetWoken(line: Line): void {
   if (!line.isWoken) return;
   let previous: Line | null = null;
-  let at = wokenTop;
+  let at = firstWoken;
   while (at !== null && at !== line) {
     previous = at;
     at = at.nextWoken;
   }
-  if (previous === null) wokenTop = line.nextWoken;
+  if (previous === null) firstWoken = line.nextWoken;
   else previous.nextWoken = line.nextWoken;
+  if (lastWoken === line) lastWoken = previous;
   line.isWoken = 0;
 }
 

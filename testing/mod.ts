@@ -5,3 +5,4 @@
  * @module
  */
 export { ManualClock } from "./manual_clock.ts";
+export { MeterLimiter, ScriptedLimiter, type ScriptedMode, SwitchMemory } from "./doubles.ts";

@@ -1,0 +1,145 @@
+/**
+ * `npm run pack`: builds the npm package in out/package and its tarball in out/.
+ *
+ * One ESM bundle per entry, sharing chunks: a class must be the same class whichever entry it is imported from. tsc
+ * writes the declarations. The kernel is embedded, and lies beside it as kernel.wasm for runtimes that forbid compiling.
+ */
+import { build } from "esbuild";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { listFiles, ROOT, runTool } from "./support/project.ts";
+
+/** Entry of the package -> source file. */
+export const ENTRIES: Readonly<Record<string, string>> = {
+  ".": "mod.ts",
+  "./testing": "testing/mod.ts",
+  "./workers": "workers.ts",
+};
+
+const PACKAGE = join(ROOT, "out", "package");
+const SHIPPED_TEXTS = ["README.md", "CHANGELOG.md", "LICENSE"];
+
+/** Builds everything; gives the tarball's path. */
+export async function pack(): Promise<string> {
+  const missing = [...Object.values(ENTRIES), ...SHIPPED_TEXTS].filter((path) =>
+    !existsSync(join(ROOT, path))
+  );
+  if (missing.length > 0) throw new Error(`Cannot pack: ${missing.join(", ")} missing.`);
+  rmSync(PACKAGE, { recursive: true, force: true });
+  mkdirSync(PACKAGE, { recursive: true });
+  await bundle();
+  await writeKernel();
+  writeDeclarations();
+  for (const name of SHIPPED_TEXTS) copyFileSync(join(ROOT, name), join(PACKAGE, name));
+  writeFileSync(join(PACKAGE, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`);
+  return makeTarball();
+}
+
+/** The file names of an entry's bundle, without its extension. */
+function bundleName(entry: string): string {
+  return entry === "." ? "index" : entry.slice(2);
+}
+
+async function bundle(): Promise<void> {
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: Object.entries(ENTRIES).map(([entry, path]) => ({ in: path, out: bundleName(entry) })),
+    outdir: join(PACKAGE, "dist"),
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "neutral",
+    target: "node20",
+    inject: ["scripts/pack/symbols.ts"],
+    define: { "Symbol.dispose": "symbolDispose", "Symbol.asyncDispose": "symbolAsyncDispose" },
+    legalComments: "none",
+    logLevel: "warning",
+  });
+}
+
+/** The same bytes that are embedded: there is one kernel. */
+async function writeKernel(): Promise<void> {
+  const { KERNEL_BASE64 } = await import(join(ROOT, "core/generated/kernel_bytes.ts")) as {
+    KERNEL_BASE64: string;
+  };
+  writeFileSync(join(PACKAGE, "kernel.wasm"), Buffer.from(KERNEL_BASE64, "base64"));
+  // TypeScript takes `import module from "@sluice/admission/kernel.wasm"` for a compiled module, as Workers give it.
+  writeFileSync(
+    join(PACKAGE, "kernel.d.ts"),
+    "declare const module: WebAssembly.Module;\nexport default module;\n",
+  );
+}
+
+function writeDeclarations(): void {
+  const { status } = runTool("tsc", ["-p", "tsconfig.build.json"]);
+  if (status !== 0) {
+    throw new Error("Cannot pack: tsc could not write the declarations, its message is above.");
+  }
+  const folder = join(PACKAGE, "types");
+  for (const path of listFiles(folder, ".", (path) => path.endsWith(".d.ts"))) {
+    const text = readFileSync(join(folder, path), "utf8");
+    const rewritten = text.replace(
+      /((?:from|import)\s*\(?\s*["']\.{1,2}\/[^"']*?)(?<!\.d)\.ts(["'])/g,
+      "$1.js$2",
+    );
+    if (/["']\.{1,2}\/[^"']*\.ts["']/.test(rewritten)) {
+      throw new Error(`Cannot pack: ${path} still names a .ts file.`);
+    }
+    writeFileSync(join(folder, path), rewritten);
+  }
+}
+
+function manifest(): Record<string, unknown> {
+  const source = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<string, unknown>;
+  const { name, version, description, license, engines } = source;
+  const exports = Object.entries(ENTRIES).map(([entry, path]) => [
+    entry,
+    { types: `./types/${path.replace(/\.ts$/, ".d.ts")}`, default: `./dist/${bundleName(entry)}.js` },
+  ]);
+  return {
+    ...{ name, version, description, license, engines },
+    type: "module",
+    sideEffects: false,
+    exports: {
+      ...Object.fromEntries(exports),
+      "./kernel.wasm": { types: "./kernel.d.ts", default: "./kernel.wasm" },
+      "./package.json": "./package.json",
+    },
+  };
+}
+
+function makeTarball(): string {
+  const { status, output } = runTool("npm", [
+    "pack",
+    PACKAGE,
+    "--pack-destination",
+    "out",
+    "--loglevel=error",
+  ], {
+    capture: true,
+  });
+  if (status !== 0) throw new Error(`Cannot pack: npm pack failed.\n${output}`);
+  const name = readdirSync(join(ROOT, "out")).find((each) => each === output.trim().split("\n").at(-1));
+  if (name === undefined) throw new Error(`Cannot pack: npm pack named no tarball.\n${output}`);
+  return join(ROOT, "out", name);
+}
+
+if (import.meta.main) {
+  try {
+    const tarball = await pack();
+    const bytes = readFileSync(tarball).length;
+    console.log(`packed ${tarball} (${(bytes / 1024).toFixed(1)} kB)`);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * The program that a user's first hour amounts to: admit, wait, release, bucket, gate, abort.
+ *
+ * It is compiled against the packed declarations and runs as it is on every runtime, so it asks nothing of one.
+ */
+import { Admission, CountingGate, Demand, TokenBucketRateLimiter } from "@sluice/admission";
+import { ManualClock } from "@sluice/admission/testing";
+
+function check(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`The smoke program found that it does not hold: ${what}.`);
+}
+
+/** Runs all steps; gives their names, and throws at the first that fails. */
+export async function runSmoke(): Promise<string> {
+  const steps = [waitForAPermit, waitForTokens, leaveTheLine, waitOnAManualClock];
+  for (const step of steps) await step();
+  return `${steps.length} steps`;
+}
+
+/** A second job waits, holding nothing, until the first one gives its permit back. */
+async function waitForAPermit(): Promise<void> {
+  const gate = new CountingGate("gate", 1);
+  const other = new CountingGate("other", 1);
+  const admission = new Admission({ memory: null }).start();
+  const first = await admission.admit(new Demand().add(gate));
+  const waiting = admission.admit(new Demand().add(gate).add(other));
+  check(admission.queueSize === 1 && other.currentInUse === 0, "a waiter holds nothing");
+  check(admission.tryAdmit(new Demand().add(gate)) === null, "a full gate answers null");
+  admission.release(first);
+  {
+    using grant = await waiting;
+    check(
+      !grant.isEmpty && gate.currentInUse === 1 && other.currentInUse === 1,
+      "a release grants the waiter",
+    );
+  }
+  check(gate.currentInUse === 0 && other.currentInUse === 0, "a disposed grant gives back");
+  admission.stop();
+}
+
+/** A short bucket grants by the clock alone. */
+async function waitForTokens(): Promise<void> {
+  const bucket = new TokenBucketRateLimiter("bucket", { tpm: 600_000, rpm: 60_000 });
+  const admission = new Admission({ memory: null }).start();
+  await admission.admit(new Demand().add(bucket, 600_000));
+  const grant = await admission.admit(new Demand().add(bucket, 300));
+  check(
+    grant.wallWaitMs >= 1 && grant.wallWaitMs < 5_000,
+    `300 tokens take about 30 ms, not ${grant.wallWaitMs}`,
+  );
+  admission.stop();
+}
+
+/** An aborted waiter leaves with its own reason, and everything stays as it was. */
+async function leaveTheLine(): Promise<void> {
+  const gate = new CountingGate("gate", 1);
+  const admission = new Admission({ memory: null }).start();
+  const held = await admission.admit(new Demand().add(gate));
+  const controller = new AbortController();
+  const reason = new Error("enough");
+  const waiting = admission.admit(new Demand().add(gate), { signal: controller.signal });
+  controller.abort(reason);
+  const outcome = await waiting.then(() => null, (error: unknown) => error);
+  check(outcome === reason && admission.queueSize === 0, "an abort rejects with the signal's reason");
+  admission.release(held);
+  check(gate.currentInUse === 0, "an aborted waiter held nothing");
+  admission.stop();
+}
+
+/** The clock of ./testing drives the classes of the main entry: both entries know the same ones. */
+async function waitOnAManualClock(): Promise<void> {
+  const clock = new ManualClock();
+  const bucket = new TokenBucketRateLimiter("bucket", { tpm: 60_000, rpm: 60_000, clock });
+  const admission = new Admission({ memory: null, clock }).start();
+  await admission.admit(new Demand().add(bucket, 60_000));
+  let isGranted = false;
+  const waiting = admission.admit(new Demand().add(bucket, 1_000)).then(() => isGranted = true);
+  await clock.advance(999);
+  check(!isGranted, "1,000 tokens are not there after 999 ms");
+  await clock.advance(1);
+  check(isGranted, "1,000 tokens are there after 1,000 ms");
+  await waiting;
+  admission.stop();
+}

@@ -1,0 +1,58 @@
+/** The checks of `npm run ok`, by name: what each runs, in the order in which they run. */
+
+/** One check: commands that must all end with status 0. */
+export interface Check {
+  readonly what: string;
+  readonly commands: readonly (readonly string[])[];
+  /** Commands that repair what the check finds, where there are any. */
+  readonly repair?: readonly (readonly string[])[];
+}
+
+/** The names of the checks. */
+export type CheckName =
+  | "fmt"
+  | "lint"
+  | "kernel"
+  | "types"
+  | "tidy"
+  | "rules"
+  | "publish"
+  | "smoke"
+  | "tests";
+
+const SCRIPT = ["deno", "run", "-A", "--no-check"] as const;
+
+/** All checks. */
+export const CHECKS: Record<CheckName, Check> = {
+  fmt: {
+    what: "files are as deno fmt writes them",
+    commands: [["deno", "fmt", "--check"]],
+    repair: [["deno", "fmt", "--quiet"]],
+  },
+  lint: { what: "deno lint finds nothing", commands: [["deno", "lint", "--quiet"]] },
+  kernel: {
+    what: "the kernel's bytes are those of assembly/",
+    commands: [[...SCRIPT, "scripts/build_kernel.ts", "--check"]],
+  },
+  types: {
+    what: "tsc and deno check find nothing",
+    commands: [["tsc", "--noEmit"], ["deno", "check", "--quiet", "."]],
+  },
+  tidy: { what: "the tree keeps its own rules", commands: [[...SCRIPT, "scripts/tidy.ts"]] },
+  rules: {
+    what: "each rule that is due has a test",
+    commands: [[...SCRIPT, "scripts/rules.ts", "--part", "A"]],
+  },
+  publish: {
+    what: "deno publish would accept the package",
+    commands: [["deno", "publish", "--dry-run", "--allow-dirty", "--quiet"]],
+  },
+  smoke: {
+    what: "the packed library works where it is installed",
+    commands: [[...SCRIPT, "scripts/smoke.ts"]],
+  },
+  tests: {
+    what: "the tests pass on Deno and on Bun",
+    commands: [[...SCRIPT, "scripts/test.ts", "--no-prechecks"]],
+  },
+};

@@ -1,0 +1,171 @@
+// Random histories: what may happen to a small world of accounts and admissions, as data that fast-check makes and shrinks.
+
+import fc from "fast-check";
+
+/** What a job asks: indexes into the world's accounts, and amounts. */
+export interface Ask {
+  gates: [index: number, permits: number][];
+  buckets: [index: number, tokens: number][];
+  meter: number | null;
+  scripted: boolean;
+}
+
+export type Operation =
+  | { kind: "admit"; at: number; ask: Ask; hasSignal: boolean }
+  | { kind: "tryAdmit"; at: number; ask: Ask }
+  | { kind: "release" | "rollback"; which: number }
+  | { kind: "abort"; which: number }
+  | { kind: "settleUsage"; which: number; bucket: number; actual: number }
+  | { kind: "advance"; ms: number }
+  | { kind: "flush" }
+  | { kind: "resize"; gate: number; capacity: number }
+  | { kind: "configure"; bucket: number; tpm: number; rpm: number }
+  | { kind: "slowDown"; bucket: number; weight: number }
+  | { kind: "succeed"; bucket: number; times: number }
+  | { kind: "script"; mode: "fits" | "short" | "declines" | "refuses" | "throws"; instant: number | null; wakes: boolean }
+  | { kind: "memory"; isOpen: boolean; instant: number | null; wakes: boolean }
+  | { kind: "borrow"; gate: number; permits: number }
+  | { kind: "stop"; at: number };
+
+/** How the world looks before anything happens. */
+export interface Setup {
+  capacities: number[];
+  caps: { tpm: number; rpm: number }[];
+  hasMemory: boolean;
+  waiterLimit: number;
+}
+
+export interface History {
+  setup: Setup;
+  operations: Operation[];
+}
+
+export const GATES = 3;
+export const BUCKETS = 2;
+export const ADMISSIONS = 2;
+
+const tokens = fc.oneof(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 150 }));
+
+const ask: fc.Arbitrary<Ask> = fc.record({
+  gates: fc.uniqueArray(fc.tuple(fc.nat(GATES - 1), fc.integer({ min: 1, max: 3 })), {
+    selector: ([index]) => index,
+    maxLength: GATES,
+  }),
+  buckets: fc.array(fc.tuple(fc.nat(BUCKETS - 1), tokens), { maxLength: 2 }),
+  meter: fc.option(fc.integer({ min: 0, max: 60 }), { freq: 4 }),
+  scripted: fc.boolean().map((isScripted) => isScripted),
+});
+
+/** Mostly asks of built-in accounts, so that lines of those get long enough to matter. */
+const mostlyNative = fc.oneof(
+  { weight: 3, arbitrary: ask.map((each) => ({ ...each, meter: null, scripted: false })) },
+  { weight: 1, arbitrary: ask },
+);
+
+const instant = fc.option(fc.integer({ min: 0, max: 20_000 }), { freq: 2 });
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      kind: fc.constant("admit" as const),
+      at: fc.nat(ADMISSIONS - 1),
+      ask: mostlyNative,
+      hasSignal: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("tryAdmit" as const), at: fc.nat(1), ask: mostlyNative }) },
+  { weight: 8, arbitrary: fc.record({ kind: fc.constant("release" as const), which: fc.nat(20) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("rollback" as const), which: fc.nat(20) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("abort" as const), which: fc.nat(20) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("settleUsage" as const),
+      which: fc.nat(20),
+      bucket: fc.nat(BUCKETS - 1),
+      actual: fc.nat(300),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant("advance" as const),
+      ms: fc.oneof(fc.integer({ min: 0, max: 5000 }), fc.integer({ min: 0, max: 400_000 }).map((n) => n / 1000)),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("flush" as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("resize" as const),
+      gate: fc.nat(GATES - 1),
+      capacity: fc.integer({ min: 1, max: 4 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("configure" as const),
+      bucket: fc.nat(BUCKETS - 1),
+      tpm: fc.integer({ min: 20, max: 200 }),
+      rpm: fc.integer({ min: 1, max: 10 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("slowDown" as const),
+      bucket: fc.nat(BUCKETS - 1),
+      weight: fc.integer({ min: 0, max: 4 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("succeed" as const),
+      bucket: fc.nat(BUCKETS - 1),
+      times: fc.integer({ min: 1, max: 6 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("script" as const),
+      mode: fc.constantFrom("fits" as const, "fits" as const, "short" as const, "declines" as const, "refuses" as const, "throws" as const),
+      instant,
+      wakes: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("memory" as const), isOpen: fc.boolean(), instant, wakes: fc.boolean() }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("borrow" as const),
+      gate: fc.nat(GATES - 1),
+      permits: fc.integer({ min: 1, max: 2 }),
+    }),
+  },
+);
+
+/** Now and then an admission stops for good; most histories never do. */
+const withStops = fc.oneof(
+  { weight: 60, arbitrary: operation },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("stop" as const), at: fc.nat(ADMISSIONS - 1) }) },
+);
+
+export const histories: fc.Arbitrary<History> = fc.record({
+  setup: fc.record({
+    capacities: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: GATES, maxLength: GATES }),
+    caps: fc.array(fc.record({ tpm: fc.integer({ min: 30, max: 120 }), rpm: fc.integer({ min: 2, max: 12 }) }), {
+      minLength: BUCKETS,
+      maxLength: BUCKETS,
+    }),
+    hasMemory: fc.boolean(),
+    waiterLimit: fc.integer({ min: 3, max: 24 }),
+  }),
+  operations: fc.array(withStops, { minLength: 5, maxLength: 60 }),
+});
