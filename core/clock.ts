@@ -68,7 +68,7 @@ export function isClock(value: unknown): value is Clock {
 }
 
 /** Calls `fn` once this turn of the event loop is over, without keeping the process alive. */
-export function afterTurn(fn: () => void): void {
+function afterTurn(fn: () => void): void {
   const immediate = (globalThis as { setImmediate?: (fn: () => void) => unknown }).setImmediate;
   const handle = immediate === undefined ? setTimeout(fn, 0) : immediate(fn);
   (handle as { unref?: () => void }).unref?.();
@@ -80,10 +80,20 @@ let turnWallMs = 0;
 /** The wall time of this turn of the event loop: a clock is read for it at most once a turn. */
 export function turnWallNow(clock: Clock): number {
   if (turnClock === clock) return turnWallMs;
-  if (turnClock === null) afterTurn(endTurn);
+  if (turnClock === null && !noteTurnEnd()) return clock.wallNow();
   turnClock = clock;
   turnWallMs = clock.wallNow();
   return turnWallMs;
+}
+
+/** Whether the end of this turn will be noticed: at the top of a Workers module no timer may be set. */
+function noteTurnEnd(): boolean {
+  try {
+    afterTurn(endTurn);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function endTurn(): void {

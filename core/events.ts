@@ -62,7 +62,10 @@ export function limiterEvent(identity: LimiterIdentity, transition: Transition, 
 }
 
 /** Helpers for readers of events. */
-export const LimiterEvents = {
+export const LimiterEvents: {
+  readonly amountOf: (amounts: readonly unknown[]) => number;
+  readonly render: (event: LimiterEvent) => string;
+} = {
   /** Numbers add up, anything else counts one: [300, 300] is 600, three unit permits are 3, nothing is 0. */
   amountOf(amounts: readonly unknown[]): number {
     let total = 0;
@@ -86,4 +89,4 @@ export const LimiterEvents = {
         return `${event.limiterName} RELEASED (${use})`;
     }
   },
-} as const;
+};

@@ -11,6 +11,14 @@ export interface WakeTarget {
   kernelFailed(defect: Error): void;
 }
 
+type Registry<T> = Pick<FinalizationRegistry<T>, "register" | "unregister">;
+
+/** Older workerd dates have no FinalizationRegistry: records of collected objects then stay until `dispose`. */
+function newRegistry<T>(collected: (held: T) => void): Registry<T> {
+  if (typeof FinalizationRegistry === "function") return new FinalizationRegistry(collected);
+  return { register: () => {}, unregister: () => false };
+}
+
 /** A kernel with what the shell keeps beside it: who waits in which slot, and which records belong to custom accounts. */
 export class KernelHost<Waiter extends object = object> {
   readonly kernel: Kernel;
@@ -18,19 +26,21 @@ export class KernelHost<Waiter extends object = object> {
   readonly waiters: (Waiter | undefined)[] = [];
   /** Lines with at least one waiter. Others are not kept alive from here. */
   readonly targets: Map<LineRecord, WakeTarget> = new Map();
+  /** Set while a failed attempt gives back: wakes of its owner, or of everyone, are no news then. */
+  quiet: { owner: WakeTarget; isForAll: boolean } | null = null;
   #defect: Error | null = null;
   /** Records of accounts that the shell asks. An account that overrides a built-in one has its own beside it. */
   readonly #customRecords = new WeakMap<LimiterIdentity, AccountRecord>();
   readonly #nativeRecords = new WeakMap<object, AccountRecord>();
-  readonly #collectedAccounts: FinalizationRegistry<AccountRecord>;
-  readonly #collectedLines: FinalizationRegistry<LineRecord>;
+  readonly #collectedAccounts: Registry<AccountRecord>;
+  readonly #collectedLines: Registry<LineRecord>;
 
   constructor(kernel: Kernel) {
     this.kernel = kernel;
-    this.#collectedAccounts = new FinalizationRegistry((record) => {
+    this.#collectedAccounts = newRegistry((record: AccountRecord) => {
       if (this.#defect === null) kernel.closeAccount(record, 1);
     });
-    this.#collectedLines = new FinalizationRegistry((line) => {
+    this.#collectedLines = newRegistry((line: LineRecord) => {
       if (this.#defect === null) kernel.closeLine(line);
     });
   }
@@ -74,6 +84,11 @@ export class KernelHost<Waiter extends object = object> {
     this.#customRecords.set(identity, record);
     this.#collectedAccounts.register(identity, record);
     return record;
+  }
+
+  /** Whether a wake of this target is no news now. */
+  isQuietFor(target: WakeTarget): boolean {
+    return this.quiet !== null && (this.quiet.isForAll || this.quiet.owner === target);
   }
 
   /** Passes on which lines have to look again. */

@@ -34,6 +34,7 @@ export interface Kernel {
   deadline(line: LineRecord): number;
   askedVerb(line: LineRecord): number;
   askedEntry(line: LineRecord): number;
+  wasAlone(line: LineRecord): number;
   refusedReason(line: LineRecord): number;
   refusedEntry(line: LineRecord, slot: number): number;
 

@@ -1,13 +1,14 @@
-import { type Clock, MAX_TIMER_MS, type Timer, toMs, toTicks, turnWallNow } from "./clock.ts";
+import { Alarm } from "./alarm.ts";
+import { attemptNatively, stage } from "./attempt.ts";
+import { type Clock, toTicks } from "./clock.ts";
 import { createJobContext, type JobSnapshot } from "./context.ts";
-import type { DemandSnapshot, Entry } from "./demand.ts";
+import type { DemandSnapshot } from "./demand.ts";
 import { type AdmissionError, InvalidStateError, QueueFullError, UncorrectableError } from "./errors.ts";
 import { claimSettlement, Grant, type Settler } from "./grant.ts";
 import { currentHost, type KernelHost, opened, type WakeTarget } from "./host.ts";
 import { refusal } from "./accounts/native.ts";
 import type { RejectReason } from "./events.ts";
 import { show } from "./invariant.ts";
-import type { Kernel } from "./kernel.ts";
 import type { Logger } from "./logger.ts";
 import type { AdmitOptions, CheckedAdmissionOptions, MemoryAccount } from "./options.ts";
 import { type Departure, stopped, Waiter, type Withdrawer } from "./parking.ts";
@@ -41,8 +42,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   #isStarted = false;
   #closed: (() => AdmissionError) | null = null;
   #isPassDue = false;
-  #timer: Timer | null = null;
-  #timerAt = Infinity;
+  readonly #alarm: Alarm;
 
   constructor(options: CheckedAdmissionOptions) {
     this.host = currentHost() as KernelHost<Waiter>;
@@ -55,6 +55,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     this.reporter = options.events === null
       ? null
       : new Reporter(options.events, this.host, this.clock, this.memory, memoryRecord);
+    this.#alarm = new Alarm(this.clock, () => this.#look());
     const self = new WeakRef(this);
     this.wirings = new Wirings(this.host, () => self.deref()?.wake());
   }
@@ -122,6 +123,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   /** Asks for a pass, once however often it is called before that runs. */
   wake(): void {
     if (this.#isPassDue || this.#size === 0 || !this.#isStarted || this.#closed !== null) return;
+    if (this.host.isQuietFor(this)) return;
     this.#isPassDue = true;
     DUE.then(this.#pass);
   }
@@ -166,17 +168,8 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
 
   /** After a pass: waits for the earliest instant at which the clock alone may let somebody go. */
   arm(atTicks: number): void {
-    if (atTicks === this.#timerAt && this.#timer !== null) return;
-    this.#disarm();
-    if (atTicks === Infinity || this.#size === 0 || !this.#isStarted || this.#closed !== null) return;
-    const delayMs = toMs(atTicks) - this.clock.now();
-    if (delayMs <= 0 && !this.#lookedAgain) {
-      this.#lookedAgain = true;
-      return this.wake();
-    }
-    // An account that names a past instant again and again must not keep the event loop from running.
-    this.#timerAt = atTicks;
-    this.#timer = this.clock.setTimer(Math.min(Math.max(delayMs, 0), MAX_TIMER_MS), this.#timedOut);
+    const isIdle = this.#size === 0 || !this.#isStarted || this.#closed !== null;
+    if (this.#alarm.set(isIdle ? Infinity : atTicks)) this.wake();
   }
 
   settle(grant: Grant, everything: boolean): void {
@@ -204,7 +197,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
 
   kernelFailed(defect: Error): void {
     this.#closed ??= () => closedBy(defect);
-    this.#disarm();
+    this.#alarm.clear();
     const waiting = this.host.waiters.filter((waiter) => waiter?.monitor === this);
     this.#size = 0;
     for (const waiter of waiting) waiter!.fail(closedBy(defect));
@@ -216,14 +209,6 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   }
 
   #closedReason: RejectReason = "shutdown";
-  #lookedAgain = false;
-
-  readonly #timedOut = (): void => {
-    this.#timer = null;
-    this.#timerAt = Infinity;
-    this.#look();
-  };
-
   readonly #pass = (): void => {
     this.#isPassDue = false;
     this.#look();
@@ -231,9 +216,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
 
   #look(): void {
     if (this.#size === 0 || this.#closed !== null) return;
-    const before = this.#size;
     drive(this, false, true);
-    if (this.#size !== before) this.#lookedAgain = false;
   }
 
   /** Wires what has to be wired; whether the kernel can decide this demand alone. */
@@ -283,9 +266,10 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   }
 
   #shrink(): void {
+    this.#alarm.moved();
     if (--this.#size > 0) return;
     this.host.targets.delete(this.line);
-    this.#disarm();
+    this.#alarm.clear();
   }
 
   #recycle(waiter: Waiter): void {
@@ -293,16 +277,10 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     this.host.waiters[waiter.slot] = undefined;
   }
 
-  #disarm(): void {
-    this.#timer?.cancel();
-    this.#timer = null;
-    this.#timerAt = Infinity;
-  }
-
   #close(error: () => AdmissionError, reason: RejectReason): void {
     this.#closed = error;
     this.#closedReason = reason;
-    this.#disarm();
+    this.#alarm.clear();
     for (const fault of this.step(() => this.wirings.clear())) {
       this.logger.error(`An account failed while its wake was cleared: ${fault instanceof Error ? fault.message : fault}`);
     }
@@ -340,25 +318,4 @@ function foreignClock(name: string): InvalidStateError {
   return new InvalidStateError(
     `Cannot admit a demand on ${show(name)}: it reads another clock than this Admission, give both the same clock`,
   );
-}
-
-/** Writes the entries of a demand to where the kernel reads them. */
-export function stage(kernel: Kernel, entries: readonly Entry[]): void {
-  for (let i = 0; i < entries.length; i++) {
-    const { limiterRecord, keyRecord, count, sum } = entries[i]!;
-    kernel.stage(i, limiterRecord, keyRecord, count, sum);
-  }
-}
-
-function attemptNatively(monitor: Monitor, demand: DemandSnapshot): number {
-  const { host, clock, line } = monitor;
-  const { kernel } = host;
-  stage(kernel, demand.entries);
-  kernel.setWallTime(turnWallNow(clock));
-  const now = demand.clocks.length > 0 ? monitor.now() : 0;
-  try {
-    return kernel.attempt(line, demand.entries.length, now);
-  } catch (error) {
-    throw host.trapped(error);
-  }
 }

@@ -152,7 +152,7 @@ function ask(monitor: Monitor, waiter: Waiter): number {
   let instant = Infinity;
   try {
     const ahead = isMemory || verb === ASK_GIVE ? NOTHING : reserved(monitor, waiter, entry);
-    if (verb === ASK_GIVE) limiter.give(mine);
+    if (verb === ASK_GIVE) compensate(monitor, () => limiter.give(mine));
     else if (verb === ASK_EARLIEST) instant = instantOf(limiter, limiter.earliestFit(mine, ahead));
     else if (verb === ASK_FITS) verdict = verdictOf("fits", limiter.fits(mine, ahead));
     else verdict = verdictOf("tryTake", limiter.tryTake(mine, ahead));
@@ -161,6 +161,21 @@ function ask(monitor: Monitor, waiter: Waiter): number {
     verdict = THREW;
   }
   return kernel.answer(line, verdict, instant);
+}
+
+/**
+ * Gives back inside a failed attempt. That counts as no change: the account is as it was before the attempt, so what it wakes
+ * is not woken. Only a line that attempted something in between may have been refused for it.
+ */
+function compensate(monitor: Monitor, give: () => void): void {
+  const { host, line } = monitor;
+  const outer = host.quiet;
+  host.quiet = { owner: monitor, isForAll: host.kernel.wasAlone(line) === 1 };
+  try {
+    give();
+  } finally {
+    host.quiet = outer;
+  }
 }
 
 /** What the head holds reserved on the key of an entry; nothing for the head itself. */

@@ -1,9 +1,8 @@
 import type { LimiterIdentity } from "./account.ts";
-import type { Clock } from "./clock.ts";
-import { toMs } from "./clock.ts";
+import { type Clock, toMs } from "./clock.ts";
 import type { JobSnapshot } from "./context.ts";
 import type { Entry } from "./demand.ts";
-import { type EventSink, limiterEvent, LimiterEvents, type RejectReason, type Transition } from "./events.ts";
+import { type EventSink, limiterEvent, type RejectReason, type Transition } from "./events.ts";
 import type { KernelHost } from "./host.ts";
 import { dropFaults } from "./logger.ts";
 import type { MemoryAccount } from "./options.ts";

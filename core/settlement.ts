@@ -2,8 +2,8 @@ import { toTicks, turnWallNow } from "./clock.ts";
 import type { DemandSnapshot, Entry } from "./demand.ts";
 import { InvalidStateError } from "./errors.ts";
 import { type Grant, grantParts } from "./grant.ts";
-import { runPublicWake } from "./accounts/native.ts";
-import { nativeBinding } from "./accounts/native.ts";
+import { stage } from "./attempt.ts";
+import { nativeBinding, runPublicWake } from "./accounts/native.ts";
 import { TokenBucketRateLimiter } from "./accounts/token_bucket.ts";
 import type { Monitor } from "./monitor.ts";
 import { show } from "./invariant.ts";
@@ -14,11 +14,10 @@ import { GIVE_DECLINED, WAKE_SLOT } from "../assembly/layout.ts";
  * what throws on the way is thrown at the end.
  */
 export function giveBack(monitor: Monitor, grant: Grant, everything: boolean): void {
-  const { demand, job } = grantParts(grant);
+  const { demand } = grantParts(grant);
   const isPlain = demand.isNative && monitor.reporter === null && monitor.memory === null;
   const faults = isPlain ? giveAtOnce(monitor, demand, everything) : giveOneByOne(monitor, grant, everything);
   monitor.wake();
-  if (job === null && faults.length === 0) return;
   if (faults.length === 1) throw faults[0];
   if (faults.length > 1) throw new AggregateError(faults, `${faults.length} accounts failed while a grant was settled`);
 }
@@ -27,7 +26,7 @@ function giveAtOnce(monitor: Monitor, demand: DemandSnapshot, everything: boolea
   const { entries } = demand;
   if (entries.length === 0) return [];
   const bits = giveNative(monitor, entries, everything, demand.clocks.length > 0);
-  if ((bits & WAKE_SLOT) !== 0) { for (const entry of entries) runPublicWake(entry.limiter); }
+  if ((bits & WAKE_SLOT) !== 0) entries.forEach((entry) => runPublicWake(entry.limiter));
   return (bits & GIVE_DECLINED) === 0 ? [] : [declined(entries)];
 }
 
@@ -36,10 +35,7 @@ function giveNative(monitor: Monitor, entries: readonly Entry[], everything: boo
   const { host, clock } = monitor;
   const { kernel } = host;
   kernel.setWallTime(turnWallNow(clock));
-  for (let i = 0; i < entries.length; i++) {
-    const { limiterRecord, keyRecord, count, sum } = entries[i]!;
-    kernel.stage(i, limiterRecord, keyRecord, count, sum);
-  }
+  stage(kernel, entries);
   const now = everything && readsClock ? toTicks(clock.now()) : 0;
   const bits = host.guard(() => kernel.settle(entries.length, everything ? 1 : 0, now));
   if (bits !== 0) host.deliverWakes(bits);

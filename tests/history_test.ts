@@ -3,7 +3,7 @@ import process from "node:process";
 import { describe, it } from "@std/testing/bdd";
 import fc from "fast-check";
 import { histories } from "./histories/operations.ts";
-import { type Coverage, cover, playHistory } from "./histories/play.ts";
+import { cover, type Coverage, playHistory } from "./histories/play.ts";
 import { KERNELS, playOn } from "./scenario.ts";
 
 /** A run makes this many histories, of about thirty operations each; the soak makes ten times as many. */
@@ -38,7 +38,10 @@ describe("Random histories", () => {
     if (process.env.COVERAGE !== undefined) console.log([...coverage]);
     for (const [what, least] of Object.entries(FLOOR)) {
       const met = coverage.get(what) ?? 0;
-      assert.ok(met >= least, `histories met "${what}" ${met} times, at least ${least} are needed (seed ${seed})`);
+      assert.ok(
+        met >= least,
+        `histories met "${what}" ${met} times, at least ${least} are needed (seed ${seed})`,
+      );
     }
   });
 });

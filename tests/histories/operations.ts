@@ -22,7 +22,12 @@ export type Operation =
   | { kind: "configure"; bucket: number; tpm: number; rpm: number }
   | { kind: "slowDown"; bucket: number; weight: number }
   | { kind: "succeed"; bucket: number; times: number }
-  | { kind: "script"; mode: "fits" | "short" | "declines" | "refuses" | "throws"; instant: number | null; wakes: boolean }
+  | {
+    kind: "script";
+    mode: "fits" | "short" | "declines" | "refuses" | "throws";
+    instant: number | null;
+    wakes: boolean;
+  }
   | { kind: "memory"; isOpen: boolean; instant: number | null; wakes: boolean }
   | { kind: "borrow"; gate: number; permits: number }
   | { kind: "stop"; at: number };
@@ -44,16 +49,19 @@ export const GATES = 3;
 export const BUCKETS = 2;
 export const ADMISSIONS = 2;
 
-const tokens = fc.oneof(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 150 }));
+const tokens = fc.oneof({ weight: 6, arbitrary: fc.integer({ min: 0, max: 30 }) }, {
+  weight: 1,
+  arbitrary: fc.nat(150),
+});
 
 const ask: fc.Arbitrary<Ask> = fc.record({
-  gates: fc.uniqueArray(fc.tuple(fc.nat(GATES - 1), fc.integer({ min: 1, max: 3 })), {
+  gates: fc.uniqueArray(fc.tuple(fc.nat(GATES - 1), fc.constantFrom(1, 1, 1, 1, 2, 2, 3)), {
     selector: ([index]) => index,
     maxLength: GATES,
   }),
   buckets: fc.array(fc.tuple(fc.nat(BUCKETS - 1), tokens), { maxLength: 2 }),
   meter: fc.option(fc.integer({ min: 0, max: 60 }), { freq: 4 }),
-  scripted: fc.boolean().map((isScripted) => isScripted),
+  scripted: fc.boolean(),
 });
 
 /** Mostly asks of built-in accounts, so that lines of those get long enough to matter. */
@@ -62,11 +70,24 @@ const mostlyNative = fc.oneof(
   { weight: 1, arbitrary: ask },
 );
 
+/** Mostly peaceful, so that refusals do not empty every line. */
+const SCRIPT = [
+  "fits",
+  "fits",
+  "fits",
+  "short",
+  "short",
+  "declines",
+  "declines",
+  "refuses",
+  "throws",
+] as const;
+
 const instant = fc.option(fc.integer({ min: 0, max: 20_000 }), { freq: 2 });
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   {
-    weight: 12,
+    weight: 24,
     arbitrary: fc.record({
       kind: fc.constant("admit" as const),
       at: fc.nat(ADMISSIONS - 1),
@@ -74,7 +95,10 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       hasSignal: fc.boolean(),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant("tryAdmit" as const), at: fc.nat(1), ask: mostlyNative }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("tryAdmit" as const), at: fc.nat(1), ask: mostlyNative }),
+  },
   { weight: 8, arbitrary: fc.record({ kind: fc.constant("release" as const), which: fc.nat(20) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("rollback" as const), which: fc.nat(20) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("abort" as const), which: fc.nat(20) }) },
@@ -91,7 +115,10 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       kind: fc.constant("advance" as const),
-      ms: fc.oneof(fc.integer({ min: 0, max: 5000 }), fc.integer({ min: 0, max: 400_000 }).map((n) => n / 1000)),
+      ms: fc.oneof(
+        fc.integer({ min: 0, max: 5000 }),
+        fc.integer({ min: 0, max: 400_000 }).map((n) => n / 1000),
+      ),
     }),
   },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("flush" as const) }) },
@@ -108,8 +135,8 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("configure" as const),
       bucket: fc.nat(BUCKETS - 1),
-      tpm: fc.integer({ min: 20, max: 200 }),
-      rpm: fc.integer({ min: 1, max: 10 }),
+      tpm: fc.integer({ min: 25, max: 200 }),
+      rpm: fc.integer({ min: 1, max: 12 }),
     }),
   },
   {
@@ -132,14 +159,19 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       kind: fc.constant("script" as const),
-      mode: fc.constantFrom("fits" as const, "fits" as const, "short" as const, "declines" as const, "refuses" as const, "throws" as const),
+      mode: fc.constantFrom(...SCRIPT),
       instant,
       wakes: fc.boolean(),
     }),
   },
   {
     weight: 2,
-    arbitrary: fc.record({ kind: fc.constant("memory" as const), isOpen: fc.boolean(), instant, wakes: fc.boolean() }),
+    arbitrary: fc.record({
+      kind: fc.constant("memory" as const),
+      isOpen: fc.boolean(),
+      instant,
+      wakes: fc.boolean(),
+    }),
   },
   {
     weight: 1,
@@ -153,19 +185,22 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 
 /** Now and then an admission stops for good; most histories never do. */
 const withStops = fc.oneof(
-  { weight: 60, arbitrary: operation },
+  { weight: 250, arbitrary: operation },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("stop" as const), at: fc.nat(ADMISSIONS - 1) }) },
 );
 
 export const histories: fc.Arbitrary<History> = fc.record({
   setup: fc.record({
-    capacities: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: GATES, maxLength: GATES }),
-    caps: fc.array(fc.record({ tpm: fc.integer({ min: 30, max: 120 }), rpm: fc.integer({ min: 2, max: 12 }) }), {
-      minLength: BUCKETS,
-      maxLength: BUCKETS,
-    }),
+    capacities: fc.array(fc.integer({ min: 2, max: 4 }), { minLength: GATES, maxLength: GATES }),
+    caps: fc.array(
+      fc.record({ tpm: fc.integer({ min: 60, max: 200 }), rpm: fc.integer({ min: 2, max: 12 }) }),
+      {
+        minLength: BUCKETS,
+        maxLength: BUCKETS,
+      },
+    ),
     hasMemory: fc.boolean(),
-    waiterLimit: fc.integer({ min: 3, max: 24 }),
+    waiterLimit: fc.constantFrom(4, 8, 12, 64),
   }),
-  operations: fc.array(withStops, { minLength: 5, maxLength: 60 }),
+  operations: fc.array(withStops, { minLength: 20, maxLength: 120, size: "max" }),
 });

@@ -47,8 +47,9 @@ class Player {
     this.#scripted = new ScriptedLimiter("scripted");
     this.#memory = setup.hasMemory ? new SwitchMemory() : null;
     // The custom accounts have one wake slot, so only the first admission uses them.
-    this.#admissions = Array.from({ length: ADMISSIONS }, (_, index) =>
-      world.admission({ memory: index === 0 ? this.#memory : null })
+    this.#admissions = Array.from(
+      { length: ADMISSIONS },
+      (_, index) => world.admission({ memory: index === 0 ? this.#memory : null }),
     );
     this.#borrowed = this.#gates.map(() => 0);
     this.#capacitySeen = [...setup.capacities];
@@ -90,7 +91,10 @@ class Player {
   #change(operation: Operation): void {
     switch (operation.kind) {
       case "resize":
-        this.#capacitySeen[operation.gate] = Math.max(this.#capacitySeen[operation.gate]!, operation.capacity);
+        this.#capacitySeen[operation.gate] = Math.max(
+          this.#capacitySeen[operation.gate]!,
+          operation.capacity,
+        );
         return this.#gates[operation.gate]!.setCapacity(operation.capacity);
       case "configure":
         return this.#buckets[operation.bucket]!.setConfig(operation);
@@ -134,7 +138,9 @@ class Player {
       (grant) => {
         job.grant = grant;
         cover(this.#coverage, grant.waitTimesMs.size > 0 ? "granted from hold" : "granted at once");
-        this.#world.tell(`${name} granted after ${grant.wallWaitMs} ${JSON.stringify([...grant.waitTimesMs])}`);
+        this.#world.tell(
+          `${name} granted after ${grant.wallWaitMs} ${JSON.stringify([...grant.waitTimesMs])}`,
+        );
       },
       (error) => {
         job.isOver = true;

@@ -162,6 +162,10 @@ class Twin implements Kernel, TwinWorld {
     return this.#line(line).asked;
   }
 
+  wasAlone(line: number): number {
+    return this.#line(line).attemptsSeen === this.attempts ? 1 : 0;
+  }
+
   refusedReason(line: number): number {
     return this.#line(line).reason;
   }

@@ -50,6 +50,7 @@ export class TwinLine {
   asked = 0;
   reason = 0;
   refusedBy = 0;
+  attemptsSeen = 0;
   run: Steps<number> | null = null;
   #now = 0;
 
@@ -102,7 +103,7 @@ export class TwinLine {
 
   *#attempt(waiter: TwinWaiter): Steps<End> {
     if (waiter.isCancelled) return { kind: "left", code: layout.CANCELLED };
-    const seen = ++this.world.attempts;
+    const seen = this.attemptsSeen = ++this.world.attempts;
     waiter.isMemoryShort = false;
     waiter.deadline = -Infinity;
     for (const cell of waiter.cells) cell.isShort = false;
