@@ -15,7 +15,11 @@ export {
   type Replenishment,
 } from "./core/account.ts";
 export { CountingGate, type CountingGateOptions } from "./core/accounts/counting_gate.ts";
-export { type TokenBucketCaps, type TokenBucketOptions, TokenBucketRateLimiter } from "./core/accounts/token_bucket.ts";
+export {
+  type TokenBucketCaps,
+  type TokenBucketOptions,
+  TokenBucketRateLimiter,
+} from "./core/accounts/token_bucket.ts";
 export { type LimiterStatus, SemaphoreLimiterStatus, TokenBucketStatus } from "./core/statuses.ts";
 export {
   type EventSink,
@@ -26,6 +30,7 @@ export {
 } from "./core/events.ts";
 export { createJobContext, type JobContext, type JobSnapshot } from "./core/context.ts";
 export { type Clock, systemClock, type Timer } from "./core/clock.ts";
+export { setKernelModule } from "./core/kernel.ts";
 export type { LogFields, Logger } from "./core/logger.ts";
 export { UpstreamFailure, type UpstreamFailureFields } from "./core/models/upstream_failure.ts";
 export {

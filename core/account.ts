@@ -5,7 +5,12 @@ import type { LimiterStatus } from "./statuses.ts";
 export type Replenishment = "RELEASE" | "TIME";
 
 /** What kind of limit an account is, for events and tables. */
-export type LimiterCategory = "memory" | "token_bucket" | "elastic_window" | "semaphore" | (string & Record<never, never>);
+export type LimiterCategory =
+  | "memory"
+  | "token_bucket"
+  | "elastic_window"
+  | "semaphore"
+  | (string & Record<never, never>);
 
 /**
  * What an amount debits. Reservation, held counts and events key on this object, by reference. All members must be cheap,
@@ -107,7 +112,11 @@ export abstract class AbstractRateLimiter<T> implements RateLimiter<T>, LimiterI
   /** Replaces the wake; null clears it. */
   onCapacityChange(wake: (() => void) | null): void {
     if (wake !== null && typeof wake !== "function") {
-      throw new TypeError(`Cannot install a wake on ${this.limiterName}: it is ${String(wake)}, it should be a function or null`);
+      throw new TypeError(
+        `Cannot install a wake on ${this.limiterName}: it is ${
+          String(wake)
+        }, it should be a function or null`,
+      );
     }
     this.#wake = wake;
   }

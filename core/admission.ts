@@ -3,7 +3,12 @@ import { Demand, snapshotOf } from "./demand.ts";
 import { Grant, grantParts } from "./grant.ts";
 import { show } from "./invariant.ts";
 import { Monitor } from "./monitor.ts";
-import { type AdmissionOptions, type AdmitOptions, checkAdmissionOptions, checkAdmitOptions } from "./options.ts";
+import {
+  type AdmissionOptions,
+  type AdmitOptions,
+  checkAdmissionOptions,
+  checkAdmitOptions,
+} from "./options.ts";
 import { cancelled } from "./parking.ts";
 
 /**
@@ -102,11 +107,15 @@ export class Admission {
       throw new TypeError(`Cannot settle: grant is ${show(grant)}, it should be a Grant of this Admission`);
     }
     if (grantParts(grant).settler === this.#monitor) return grant;
-    throw new InvalidStateError("Cannot settle: the grant is another Admission's, give it to the one that made it");
+    throw new InvalidStateError(
+      "Cannot settle: the grant is another Admission's, give it to the one that made it",
+    );
   }
 }
 
 function checkDemand(demand: Demand): void {
   if (demand instanceof Demand) return;
-  throw new TypeError(`Cannot admit: demand is ${show(demand)}, it should be a Demand such as new Demand().add(gate)`);
+  throw new TypeError(
+    `Cannot admit: demand is ${show(demand)}, it should be a Demand such as new Demand().add(gate)`,
+  );
 }

@@ -6,8 +6,8 @@ export class Alarm {
   readonly #fire: () => void;
   #timer: Timer | null = null;
   #atTicks = Infinity;
-  /** How often in a row the instant had passed already, with nobody leaving in between. */
-  #pastInstants = 0;
+  /** When an instant has passed already: look again at once (0), then after so many ms, doubled each time. */
+  #patienceMs = 0;
 
   constructor(clock: Clock, fire: () => void) {
     this.#clock = clock;
@@ -26,9 +26,12 @@ export class Alarm {
     this.clear();
     if (atTicks === Infinity) return false;
     let delayMs = toMs(atTicks) - this.#clock.now();
-    if (delayMs > 0) this.#pastInstants = 0;
-    else if (this.#pastInstants++ === 0) return true;
-    else delayMs = 2 ** Math.min(this.#pastInstants - 2, 30);
+    if (delayMs > 0) this.#patienceMs = 0;
+    else {
+      delayMs = this.#patienceMs;
+      this.#patienceMs = delayMs === 0 ? 1 : Math.min(2 * delayMs, MAX_TIMER_MS);
+      if (delayMs === 0) return true;
+    }
     this.#atTicks = atTicks;
     this.#timer = this.#clock.setTimer(Math.min(delayMs, MAX_TIMER_MS), this.#fired);
     return false;
@@ -42,7 +45,7 @@ export class Alarm {
 
   /** Somebody left: the next passed instant is news. */
   moved(): void {
-    this.#pastInstants = 0;
+    this.#patienceMs = 0;
   }
 
   readonly #fired = (): void => {

@@ -19,7 +19,7 @@ export function attemptNatively(monitor: Monitor, demand: DemandSnapshot): numbe
   kernel.setWallTime(turnWallNow(clock));
   const now = demand.clocks.length > 0 ? monitor.now() : 0;
   try {
-    return kernel.attempt(line, demand.entries.length, now);
+    return kernel.attempt(line.record, demand.entries.length, now);
   } catch (error) {
     throw host.trapped(error);
   }

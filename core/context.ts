@@ -25,7 +25,9 @@ export interface JobContext {
 let made = 0;
 
 /** A context of its own: `context.cancel()` makes the parked caller leave at once. */
-export function createJobContext(options: { id?: string; metadata?: Record<string, unknown> } = {}): JobContext {
+export function createJobContext(
+  options: { id?: string; metadata?: Record<string, unknown> } = {},
+): JobContext {
   const callbacks = new Set<() => void>();
   let isCancelled = false;
   const cancel = () => {
@@ -51,7 +53,8 @@ export function createJobContext(options: { id?: string; metadata?: Record<strin
       callbacks.add(fn);
       return () => void callbacks.delete(fn);
     },
-    snapshot: () => Object.freeze({ id: context.id, isCancelled, metadata: Object.freeze({ ...context.metadata }) }),
+    snapshot: () =>
+      Object.freeze({ id: context.id, isCancelled, metadata: Object.freeze({ ...context.metadata }) }),
   };
   return context;
 }
@@ -59,8 +62,12 @@ export function createJobContext(options: { id?: string; metadata?: Record<strin
 /** @throws TypeError when an object lacks a member that admission calls. */
 export function checkContext(context: JobContext): void {
   const { onCancel, snapshot, isCancelled } = (context ?? {}) as Partial<JobContext>;
-  if (typeof onCancel === "function" && typeof snapshot === "function" && typeof isCancelled === "boolean") return;
+  if (typeof onCancel === "function" && typeof snapshot === "function" && typeof isCancelled === "boolean") {
+    return;
+  }
   throw new TypeError(
-    `Cannot admit: context is ${show(context)}, it should be a JobContext with isCancelled, onCancel() and snapshot()`,
+    `Cannot admit: context is ${
+      show(context)
+    }, it should be a JobContext with isCancelled, onCancel() and snapshot()`,
   );
 }

@@ -1,4 +1,9 @@
-import { AbstractRateLimiter, type LimiterIdentity, type RateLimiter, type Replenishment } from "./account.ts";
+import {
+  AbstractRateLimiter,
+  type LimiterIdentity,
+  type RateLimiter,
+  type Replenishment,
+} from "./account.ts";
 import { CountingGate } from "./accounts/counting_gate.ts";
 import { nativeBinding } from "./accounts/native.ts";
 import { checkedTokens, TokenBucketRateLimiter } from "./accounts/token_bucket.ts";
@@ -38,7 +43,13 @@ export class Entry implements DemandEntry {
   readonly #list: unknown[] | null;
   #frozen: readonly unknown[] | null = null;
 
-  constructor(limiter: RateLimiter<unknown>, key: LimiterIdentity, list: readonly unknown[] | null, count = 0, sum = 0) {
+  constructor(
+    limiter: RateLimiter<unknown>,
+    key: LimiterIdentity,
+    list: readonly unknown[] | null,
+    count = 0,
+    sum = 0,
+  ) {
     this.limiter = limiter;
     this.key = key;
     this.#list = list === null ? null : [...list];
@@ -47,7 +58,9 @@ export class Entry implements DemandEntry {
   }
 
   get amounts(): readonly unknown[] {
-    this.#frozen ??= Object.freeze(this.#list === null ? new Array<unknown>(this.count).fill(undefined) : [...this.#list]);
+    this.#frozen ??= Object.freeze(
+      this.#list === null ? new Array<unknown>(this.count).fill(undefined) : [...this.#list],
+    );
     return this.#frozen;
   }
 
@@ -148,10 +161,14 @@ export class Demand {
   #entryFor(limiter: RateLimiter<unknown>, key: LimiterIdentity, isUnit: boolean, more: number): Entry {
     const at = this.#entries.findIndex((entry) => entry.limiter === limiter && entry.key === key);
     if (at < 0 && this.#entries.length >= MAX_DEMAND_ENTRIES) {
-      throw new RangeError(`Cannot add to the demand: it names ${MAX_DEMAND_ENTRIES} accounts, which is the most`);
+      throw new RangeError(
+        `Cannot add to the demand: it names ${MAX_DEMAND_ENTRIES} accounts, which is the most`,
+      );
     }
     if (at >= 0 && this.#entries[at]!.count + more > MAX_COUNT) {
-      throw new RangeError(`Cannot add to the demand: more than ${MAX_COUNT} amounts on ${show(key.limiterName)}`);
+      throw new RangeError(
+        `Cannot add to the demand: more than ${MAX_COUNT} amounts on ${show(key.limiterName)}`,
+      );
     }
     if (this.#snapshot !== null) {
       this.#entries = this.#entries.map((entry) => entry.copy());
@@ -215,19 +232,27 @@ function checkHost(its: KernelHost, ours: KernelHost, name: string): void {
 /** @throws TypeError when an object cannot serve as an account. */
 function checkLimiter(limiter: unknown): asserts limiter is RateLimiter<unknown> {
   const what = `Cannot add to the demand: limiter is ${show(limiter)}`;
-  if (typeof limiter !== "object" || limiter === null) throw new TypeError(`${what}, it should be a RateLimiter`);
+  if (typeof limiter !== "object" || limiter === null) {
+    throw new TypeError(`${what}, it should be a RateLimiter`);
+  }
   const missing = VERBS.find((verb) => typeof (limiter as Record<string, unknown>)[verb] !== "function");
   if (missing !== undefined) throw new TypeError(`${what} without ${missing}(), it should be a RateLimiter`);
   const { replenishment } = limiter as { replenishment?: Replenishment };
   if (replenishment !== "RELEASE" && replenishment !== "TIME") {
-    throw new TypeError(`${what} whose replenishment is ${show(replenishment)}, it should be "RELEASE" or "TIME"`);
+    throw new TypeError(
+      `${what} whose replenishment is ${show(replenishment)}, it should be "RELEASE" or "TIME"`,
+    );
   }
 }
 
 function checkedKey(limiter: RateLimiter<unknown>, key: LimiterIdentity): LimiterIdentity {
-  if (typeof key === "object" && key !== null && typeof key.limiterName === "string" && key.limiterName !== "") return key;
+  if (
+    typeof key === "object" && key !== null && typeof key.limiterName === "string" && key.limiterName !== ""
+  ) return key;
   throw new TypeError(
-    `Cannot add to the demand: accountFor() of ${show(limiter)} answered ${show(key)}, it should be an account with a name`,
+    `Cannot add to the demand: accountFor() of ${show(limiter)} answered ${
+      show(key)
+    }, it should be an account with a name`,
   );
 }
 

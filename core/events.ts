@@ -44,7 +44,11 @@ export interface Transition {
 }
 
 /** Builds the event; reads the account's numbers as they are now. */
-export function limiterEvent(identity: LimiterIdentity, transition: Transition, timestamp: number): LimiterEvent {
+export function limiterEvent(
+  identity: LimiterIdentity,
+  transition: Transition,
+  timestamp: number,
+): LimiterEvent {
   return {
     snapshot: transition.snapshot,
     timestamp,

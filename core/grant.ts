@@ -88,7 +88,9 @@ export class Grant implements Disposable, AsyncDisposable {
     if (heldTicks === null) return waits;
     heldTicks.forEach((ticks, index) => {
       if (Number.isNaN(ticks)) return;
-      const name = index < demand.entries.length ? demand.entries[index]!.key.limiterName : settler.memoryName ?? "memory";
+      const name = index < demand.entries.length
+        ? demand.entries[index]!.key.limiterName
+        : settler.memoryName ?? "memory";
       waits.set(name, (waits.get(name) ?? 0) + wholeMs(ticks));
     });
     return waits;
@@ -118,7 +120,9 @@ export class Grant implements Disposable, AsyncDisposable {
     checkActual(limiter as unknown as LimiterIdentity, actual);
     if (this.#settlement === "rolled back") {
       throw new InvalidStateError(
-        `Cannot settle ${show(nameOf(limiter))}: the grant was rolled back, so everything was refunded already`,
+        `Cannot settle ${
+          show(nameOf(limiter))
+        }: the grant was rolled back, so everything was refunded already`,
       );
     }
     if (actual === null || actual === undefined || Number.isNaN(actual)) return;
@@ -140,17 +144,23 @@ export class Grant implements Disposable, AsyncDisposable {
 
 function entryOf(demand: DemandSnapshot, limiter: RateLimiter<unknown>, amount: unknown): number {
   const key = amount === undefined ? null : limiter.accountFor(amount);
-  const at = demand.entries.findIndex((entry) => entry.limiter === limiter && (key === null || entry.key === key));
+  const at = demand.entries.findIndex((entry) =>
+    entry.limiter === limiter && (key === null || entry.key === key)
+  );
   if (at >= 0) return at;
   throw new RangeError(
-    `Cannot settle ${show(nameOf(limiter))}: the demand of this grant does not name it, pass an account that it names`,
+    `Cannot settle ${
+      show(nameOf(limiter))
+    }: the demand of this grant does not name it, pass an account that it names`,
   );
 }
 
 function checkActual(limiter: LimiterIdentity, actual: unknown): void {
   if (actual === null || actual === undefined || Number.isNaN(actual)) return;
   const what = `Cannot settle ${show(nameOf(limiter))}: actual is ${show(actual)}`;
-  if (typeof actual !== "number") throw new TypeError(`${what}, it should be a number of tokens, or null when unknown`);
+  if (typeof actual !== "number") {
+    throw new TypeError(`${what}, it should be a number of tokens, or null when unknown`);
+  }
   if (!Number.isSafeInteger(actual) || actual < 0) {
     throw new RangeError(`${what}, it should be a whole number from 0, or null when unknown`);
   }

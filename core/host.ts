@@ -94,7 +94,18 @@ export class KernelHost<Waiter extends object = object> {
   /** Passes on which lines have to look again. */
   deliverWakes(bits: number): void {
     if ((bits & WAKE_LINES) === 0) return;
-    for (let line = this.kernel.takeWoken(); line !== 0; line = this.kernel.takeWoken()) this.targets.get(line)?.wake();
+    for (let line = this.kernel.takeWoken(); line !== 0; line = this.kernel.takeWoken()) {
+      this.targets.get(line)?.wake();
+    }
+  }
+
+  /** The same for what an account was given: that is no news while a failed attempt gives back. */
+  deliverGain(bits: number): void {
+    if ((bits & WAKE_LINES) === 0) return;
+    for (let line = this.kernel.takeWoken(); line !== 0; line = this.kernel.takeWoken()) {
+      const target = this.targets.get(line);
+      if (target !== undefined && !this.isQuietFor(target)) target.wake();
+    }
   }
 
   /** Takes the kernel out of service after a trap: every admission on it closes. Answers the error to throw. */

@@ -9,12 +9,16 @@ export class InvariantError extends Error {
  * @throws InvariantError when it is not; nobody catches it inside, and the admission it happened in closes.
  */
 export function invariant(holds: boolean, what: string): asserts holds {
-  if (!holds) throw new InvariantError(`Broken invariant: ${what}. This is a defect of the library; please report it.`);
+  if (!holds) {
+    throw new InvariantError(`Broken invariant: ${what}. This is a defect of the library; please report it.`);
+  }
 }
 
 /** A value for a message: short, one line, and safe for every kind of value. */
 export function show(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
+  if (typeof value === "string") {
+    return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
+  }
   if (typeof value === "bigint") return `${value}n`;
   if (typeof value === "function") return `function ${value.name || "(anonymous)"}`;
   if (typeof value !== "object" || value === null) return String(value);

@@ -57,8 +57,22 @@ export interface Kernel {
   heldOn(account: AccountRecord): number;
   lastActivity(account: AccountRecord): number;
   stampActivity(account: AccountRecord, wallMs: number): void;
-  fits(account: AccountRecord, count: number, sum: number, aheadCount: number, aheadSum: number, now: number): number;
-  tryTake(account: AccountRecord, count: number, sum: number, aheadCount: number, aheadSum: number, now: number): number;
+  fits(
+    account: AccountRecord,
+    count: number,
+    sum: number,
+    aheadCount: number,
+    aheadSum: number,
+    now: number,
+  ): number;
+  tryTake(
+    account: AccountRecord,
+    count: number,
+    sum: number,
+    aheadCount: number,
+    aheadSum: number,
+    now: number,
+  ): number;
   earliestFit(account: AccountRecord, count: number, sum: number, now: number): number;
   give(account: AccountRecord, count: number, sum: number, now: number): number;
   gateInUse(account: AccountRecord): number;
@@ -84,9 +98,11 @@ let compiled: WebAssembly.Module | null = null;
  *
  * @throws TypeError when the argument is not a WebAssembly.Module.
  */
-export function injectModule(module: WebAssembly.Module): void {
+export function setKernelModule(module: WebAssembly.Module): void {
   if (!(module instanceof WebAssembly.Module)) {
-    throw new TypeError("Cannot set the kernel module: it should be a WebAssembly.Module, such as an imported .wasm file");
+    throw new TypeError(
+      "Cannot set the kernel module: it should be a WebAssembly.Module, such as an imported .wasm file",
+    );
   }
   injected = module;
 }

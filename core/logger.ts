@@ -23,7 +23,9 @@ export function safeLogger(logger: Logger | undefined | null): Logger {
   if (logger === undefined || logger === null) return SILENT;
   const missing = LEVELS.find((level) => typeof logger[level] !== "function");
   if (missing !== undefined) {
-    throw new TypeError(`Cannot use logger: ${show(logger)} has no ${missing}(), it should have info, warn and error`);
+    throw new TypeError(
+      `Cannot use logger: ${show(logger)} has no ${missing}(), it should have info, warn and error`,
+    );
   }
   const safe = (level: (typeof LEVELS)[number]) => (message: string, fields?: LogFields) =>
     dropFaults(() => fields === undefined ? logger[level](message) : logger[level](message, fields));

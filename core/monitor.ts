@@ -1,9 +1,9 @@
 import { Alarm } from "./alarm.ts";
-import { attemptNatively, stage } from "./attempt.ts";
+import { attemptNatively } from "./attempt.ts";
 import { type Clock, toTicks } from "./clock.ts";
 import { createJobContext, type JobSnapshot } from "./context.ts";
 import type { DemandSnapshot } from "./demand.ts";
-import { type AdmissionError, InvalidStateError, QueueFullError, UncorrectableError } from "./errors.ts";
+import { type AdmissionError, InvalidStateError, UncorrectableError } from "./errors.ts";
 import { claimSettlement, Grant, type Settler } from "./grant.ts";
 import { currentHost, type KernelHost, opened, type WakeTarget } from "./host.ts";
 import { refusal } from "./accounts/native.ts";
@@ -11,12 +11,13 @@ import type { RejectReason } from "./events.ts";
 import { show } from "./invariant.ts";
 import type { Logger } from "./logger.ts";
 import type { AdmitOptions, CheckedAdmissionOptions, MemoryAccount } from "./options.ts";
-import { type Departure, stopped, Waiter, type Withdrawer } from "./parking.ts";
+import { type Departure, stopped, type Waiter, type Withdrawer } from "./parking.ts";
 import { drive } from "./pass.ts";
 import { Reporter } from "./reporting.ts";
 import { giveBack, reconcileEntry } from "./settlement.ts";
+import { WaitingLine } from "./waiting_line.ts";
 import { Wirings } from "./wiring.ts";
-import { NO, NO_ENTRY, YES } from "../assembly/layout.ts";
+import { NO, YES } from "../assembly/layout.ts";
 
 const DUE: Promise<void> = Promise.resolve();
 
@@ -27,7 +28,7 @@ const DUE: Promise<void> = Promise.resolve();
  */
 export class Monitor implements WakeTarget, Withdrawer, Settler {
   readonly host: KernelHost<Waiter>;
-  readonly line: number;
+  readonly line: WaitingLine;
   readonly clock: Clock;
   readonly memory: MemoryAccount | null;
   readonly logger: Logger;
@@ -38,9 +39,9 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   fault: unknown = undefined;
   /** Steps of this admission on the stack: a pass, an inline attempt, or an event being reported. */
   #steps = 0;
-  #size = 0;
   #isStarted = false;
   #closed: (() => AdmissionError) | null = null;
+  #closedReason: RejectReason = "shutdown";
   #isPassDue = false;
   readonly #alarm: Alarm;
 
@@ -50,18 +51,19 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     this.memory = options.memory;
     this.logger = options.logger;
     const memoryRecord = this.memory === null ? 0 : this.host.customRecord(this.memory);
-    this.line = opened(this.host.guard((kernel) => kernel.openLine(memoryRecord)), "another Admission");
-    this.host.closeLineWith(this, this.line);
+    const record = opened(this.host.guard((kernel) => kernel.openLine(memoryRecord)), "another Admission");
+    this.line = new WaitingLine(this.host, record, this);
+    this.host.closeLineWith(this, record);
     this.reporter = options.events === null
       ? null
       : new Reporter(options.events, this.host, this.clock, this.memory, memoryRecord);
     this.#alarm = new Alarm(this.clock, () => this.#look());
     const self = new WeakRef(this);
-    this.wirings = new Wirings(this.host, () => self.deref()?.wake());
+    this.wirings = new Wirings(this.host, () => self.deref()?.wakeByAccount());
   }
 
   get size(): number {
-    return this.#size;
+    return this.line.size;
   }
 
   get isStepping(): boolean {
@@ -84,7 +86,9 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
 
   start(): void {
     this.assertOpen();
-    if (this.#isStarted) throw new InvalidStateError("Cannot start this Admission: it was started before, start it once");
+    if (this.#isStarted) {
+      throw new InvalidStateError("Cannot start this Admission: it was started before, start it once");
+    }
     if (this.memory !== null) this.wirings.wireAccount(this.memory, this.memory);
     this.#isStarted = true;
     this.wake();
@@ -93,12 +97,12 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   admit(demand: DemandSnapshot, options: AdmitOptions | undefined): Promise<Grant> {
     const job = this.#jobOf(options);
     const isPlain = this.#prepare(demand);
-    const isInline = this.#size === 0 && !this.isStepping;
+    const isInline = this.size === 0 && !this.isStepping;
     if (isInline && isPlain) {
       const grant = this.#attempt(demand, job, options?.signal);
       if (grant !== null) return Promise.resolve(grant);
     }
-    const waiter = this.#park(demand, job);
+    const waiter = this.line.park(demand, job);
     waiter.listen(options?.signal ?? null, options?.context ?? null);
     if (isInline) drive(this, true, true);
     // Only accounts outside the kernel can answer differently when they are asked again at once.
@@ -108,46 +112,39 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
 
   tryAdmit(demand: DemandSnapshot): Grant | null {
     const isPlain = this.#prepare(demand);
-    if (this.#size > 0 || this.isStepping) return null;
+    if (this.size > 0 || this.isStepping) return null;
     const job = this.#jobOf(undefined);
     if (isPlain) return this.#attempt(demand, job, undefined);
-    const waiter = this.#park(demand, job);
+    const waiter = this.line.park(demand, job);
     drive(this, true, false);
     if (waiter.grant !== null) return waiter.grant;
     if (waiter.isSettled) throw waiter.error;
-    this.host.guard((kernel) => kernel.withdraw(waiter.slot, waiter.generation));
-    this.forget(waiter);
+    this.line.retract(waiter);
     return null;
   }
 
   /** Asks for a pass, once however often it is called before that runs. */
   wake(): void {
-    if (this.#isPassDue || this.#size === 0 || !this.#isStarted || this.#closed !== null) return;
-    if (this.host.isQuietFor(this)) return;
+    if (this.#isPassDue || this.size === 0 || !this.#isStarted || this.#closed !== null) return;
     this.#isPassDue = true;
     DUE.then(this.#pass);
   }
 
+  /** The wake that accounts outside the kernel run. What one runs while a failed attempt gives back to it is no news. */
+  wakeByAccount(): void {
+    if (!this.host.isQuietFor(this)) this.wake();
+  }
+
   withdraw(waiter: Waiter, departure: Departure): void {
     if (waiter.isSettled || this.host.defect !== null) return;
-    const isOut = this.host.guard((kernel) => kernel.withdraw(waiter.slot, waiter.generation)) === 1;
-    if (isOut) this.depart(waiter, departure, this.now(), NO_ENTRY);
-    else waiter.departure ??= departure;
+    this.line.withdraw(waiter, departure);
     this.wake();
   }
 
-  /** A waiter that the kernel has let go leaves without a grant; `refusedBy` is the entry that refused it, or NO_ENTRY. */
-  depart(waiter: Waiter, departure: Departure, now: number, refusedBy: number): void {
-    this.#shrink();
-    this.report((reporter) => reporter.rejected(waiter, departure.reason, now, refusedBy));
-    this.#recycle(waiter);
-    waiter.fail(departure.error);
-  }
-
-  /** A granted waiter, or one that only tried, is out of the line; nothing is reported. */
-  forget(waiter: Waiter): void {
-    this.#shrink();
-    this.#recycle(waiter);
+  /** The line got shorter. */
+  someoneLeft(): void {
+    this.#alarm.moved();
+    if (this.size === 0) this.#alarm.clear();
   }
 
   /** Runs something that may call user code, as a step: what that asks of this admission is done afterwards. */
@@ -168,7 +165,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
 
   /** After a pass: waits for the earliest instant at which the clock alone may let somebody go. */
   arm(atTicks: number): void {
-    const isIdle = this.#size === 0 || !this.#isStarted || this.#closed !== null;
+    const isIdle = this.size === 0 || !this.#isStarted || this.#closed !== null;
     if (this.#alarm.set(isIdle ? Infinity : atTicks)) this.wake();
   }
 
@@ -188,34 +185,31 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
 
   /** Closes for good: a fault that no waiter alone is to blame for. */
   failWith(defect: unknown): void {
-    if (this.#closed !== null) return;
     this.logger.error(`Admission closes: ${defect instanceof Error ? defect.message : String(defect)}`);
     this.logger.error(defect instanceof Error ? defect.stack ?? defect.message : show(defect));
-    this.host.guard((kernel) => kernel.abandon(this.line));
-    this.#close(() => closedBy(defect), "aborted");
+    this.host.guard((kernel) => kernel.abandon(this.line.record));
+    if (this.#closed === null) this.#close(() => closedBy(defect), "aborted");
+    else this.sweep();
   }
 
   kernelFailed(defect: Error): void {
     this.#closed ??= () => closedBy(defect);
     this.#alarm.clear();
-    const waiting = this.host.waiters.filter((waiter) => waiter?.monitor === this);
-    this.#size = 0;
-    for (const waiter of waiting) waiter!.fail(closedBy(defect));
+    this.line.failAll(() => closedBy(defect));
   }
 
   /** After a step: whoever is still in line of a closed admission leaves. */
   sweep(): void {
-    if (this.#closed !== null && this.host.defect === null) this.#shed(this.#closed, this.#closedReason);
+    if (this.#closed !== null && this.host.defect === null) this.line.shed(this.#closed, this.#closedReason);
   }
 
-  #closedReason: RejectReason = "shutdown";
   readonly #pass = (): void => {
     this.#isPassDue = false;
     this.#look();
   };
 
   #look(): void {
-    if (this.#size === 0 || this.#closed !== null) return;
+    if (this.size === 0 || this.#closed !== null) return;
     drive(this, false, true);
   }
 
@@ -250,57 +244,16 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     return refusal(key, { count, sum }, verdict);
   }
 
-  #park(demand: DemandSnapshot, job: JobSnapshot | null): Waiter {
-    const waiter = new Waiter(this, demand, this.now(), job);
-    stage(this.host.kernel, demand.entries);
-    const slot = this.host.guard((kernel) => kernel.park(this.line, demand.entries.length));
-    if (slot < 0) {
-      const message = `Cannot wait: the kernel's table of waiters is full (${this.#size} wait here)`;
-      throw new QueueFullError(message, { queueSize: this.#size, retryAfterMs: null });
-    }
-    waiter.slot = slot;
-    waiter.generation = this.host.kernel.generationOf(slot);
-    this.host.waiters[slot] = waiter;
-    if (++this.#size === 1) this.host.targets.set(this.line, this);
-    return waiter;
-  }
-
-  #shrink(): void {
-    this.#alarm.moved();
-    if (--this.#size > 0) return;
-    this.host.targets.delete(this.line);
-    this.#alarm.clear();
-  }
-
-  #recycle(waiter: Waiter): void {
-    this.host.guard((kernel) => kernel.recycle(waiter.slot));
-    this.host.waiters[waiter.slot] = undefined;
-  }
-
   #close(error: () => AdmissionError, reason: RejectReason): void {
     this.#closed = error;
     this.#closedReason = reason;
     this.#alarm.clear();
     for (const fault of this.step(() => this.wirings.clear())) {
-      this.logger.error(`An account failed while its wake was cleared: ${fault instanceof Error ? fault.message : fault}`);
+      this.logger.error(
+        `An account failed while its wake was cleared: ${fault instanceof Error ? fault.message : fault}`,
+      );
     }
-    this.#shed(error, reason);
-  }
-
-  #shed(error: () => AdmissionError, reason: RejectReason): void {
-    const { host, line } = this;
-    const now = this.now();
-    for (let slot = host.kernel.headSlot(line); slot >= 0; slot = host.kernel.headSlot(line)) {
-      const waiter = host.waiters[slot]!;
-      if (host.kernel.withdraw(slot, waiter.generation) === 1) {
-        this.depart(waiter, { error: error(), reason }, now, NO_ENTRY);
-        continue;
-      }
-      // A step is running: it meets the marked ones, and `sweep` the rest.
-      const here = host.waiters.filter((each) => each?.monitor === this);
-      for (const each of here) each!.departure ??= { error: error(), reason };
-      return;
-    }
+    this.line.shed(error, reason);
   }
 
   #jobOf(options: AdmitOptions | undefined): JobSnapshot | null {
@@ -311,11 +264,16 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
 
 function closedBy(defect: unknown): UncorrectableError {
   const what = defect instanceof Error ? defect.message : show(defect);
-  return new UncorrectableError(`This Admission closed on a defect: ${what}`, { code: "defect", cause: defect });
+  return new UncorrectableError(`This Admission closed on a defect: ${what}`, {
+    code: "defect",
+    cause: defect,
+  });
 }
 
 function foreignClock(name: string): InvalidStateError {
   return new InvalidStateError(
-    `Cannot admit a demand on ${show(name)}: it reads another clock than this Admission, give both the same clock`,
+    `Cannot admit a demand on ${
+      show(name)
+    }: it reads another clock than this Admission, give both the same clock`,
   );
 }

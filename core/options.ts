@@ -51,9 +51,13 @@ export function checkAdmissionOptions(options: AdmissionOptions): CheckedAdmissi
   if (events !== null && typeof events !== "function") {
     throw new TypeError(`${what} events is ${show(events)}, it should be a function of one event`);
   }
-  const missing = memory === null ? undefined : MEMORY_VERBS.find((verb) => typeof memory[verb] !== "function");
+  const missing = memory === null
+    ? undefined
+    : MEMORY_VERBS.find((verb) => typeof memory[verb] !== "function");
   if (missing !== undefined) {
-    throw new TypeError(`${what} memory is ${show(memory)} without ${missing}(), it should be an account or null`);
+    throw new TypeError(
+      `${what} memory is ${show(memory)} without ${missing}(), it should be an account or null`,
+    );
   }
   return { memory, clock, events, logger: safeLogger(logger) };
 }
@@ -61,7 +65,9 @@ export function checkAdmissionOptions(options: AdmissionOptions): CheckedAdmissi
 /** @throws TypeError naming the option, its value and what would do. */
 export function checkAdmitOptions(options: AdmitOptions): void {
   if (typeof options !== "object" || options === null) {
-    throw new TypeError(`Cannot admit: options are ${show(options)}, they should be an object such as { signal }`);
+    throw new TypeError(
+      `Cannot admit: options are ${show(options)}, they should be an object such as { signal }`,
+    );
   }
   const { signal, context } = options;
   if (signal !== undefined && !isSignal(signal)) {

@@ -111,7 +111,9 @@ function listenTo(signal: AbortSignal, waiter: Waiter): void {
   }
   const waiters = new Set([waiter]);
   const onAbort = () => {
-    for (const each of [...waiters]) each.monitor.withdraw(each, { error: signal.reason, reason: "cancelled" });
+    for (const each of [...waiters]) {
+      each.monitor.withdraw(each, { error: signal.reason, reason: "cancelled" });
+    }
   };
   listening.set(signal, { waiters, onAbort });
   signal.addEventListener("abort", onAbort, { once: true });

@@ -33,14 +33,17 @@ const NOTHING: readonly unknown[] = Object.freeze([]);
  * driver of passes. The clock is read once. Whatever escapes closes the admission, and a trap its kernel.
  */
 export function drive(monitor: Monitor, isInline: boolean, reportsHeld: boolean): void {
-  const { host, line } = monitor;
+  const { host, line: { record: line } } = monitor;
   const { kernel } = host;
   const now = monitor.now();
   try {
     monitor.step(() => {
       kernel.setWallTime(turnWallNow(monitor.clock));
       const wantsHeld = reportsHeld && monitor.reporter !== null;
-      invariant(kernel.begin(line, isInline ? 1 : 0, wantsHeld ? 1 : 0, now) === 1, "no step runs when one begins");
+      invariant(
+        kernel.begin(line, isInline ? 1 : 0, wantsHeld ? 1 : 0, now) === 1,
+        "no step runs when one begins",
+      );
       let word = kernel.next(line);
       while ((word & OUTCOME_MASK) !== DONE) {
         word = follow(monitor, word, now);
@@ -62,7 +65,7 @@ function isTrap(error: unknown): boolean {
 
 /** Acts on one outcome; answers the next. */
 function follow(monitor: Monitor, word: number, now: number): number {
-  const { host, line } = monitor;
+  const { host, line: { record: line } } = monitor;
   const { kernel } = host;
   const code = word & OUTCOME_MASK;
   const waiter = host.waiters[word >>> OUTCOME_BITS];
@@ -80,7 +83,7 @@ function follow(monitor: Monitor, word: number, now: number): number {
       refused(monitor, waiter, now);
       break;
     case CANCELLED:
-      monitor.depart(waiter, waiter.departure ?? stopped(), now, NO_ENTRY);
+      monitor.line.depart(waiter, waiter.departure ?? stopped(), now, NO_ENTRY);
       break;
     default:
       invariant(code === DEFECT, `outcome ${code} is known`);
@@ -94,11 +97,16 @@ function granted(monitor: Monitor, waiter: Waiter, now: number): void {
   const { kernel } = monitor.host;
   const { demand, job } = waiter;
   const count = demand.entries.length;
-  const heldTicks = readHeldTicks(count, monitor.memory !== null, now, (entry) => kernel.heldSince(waiter.slot, entry));
+  const heldTicks = readHeldTicks(
+    count,
+    monitor.memory !== null,
+    now,
+    (entry) => kernel.heldSince(waiter.slot, entry),
+  );
   const waitTicks = Math.max(0, now - waiter.arrivedAt);
   const grant = new Grant({ settler: monitor, demand, job, waitTicks, heldTicks });
   monitor.reporter?.granted(demand.entries, job!, heldTicks);
-  monitor.forget(waiter);
+  monitor.line.forget(waiter);
   if (waiter.departure === null) waiter.succeed(grant);
   else takeBack(monitor, waiter, grant, waiter.departure);
 }
@@ -114,21 +122,28 @@ function takeBack(monitor: Monitor, waiter: Waiter, grant: Grant, departure: Dep
 }
 
 function refused(monitor: Monitor, waiter: Waiter, now: number): void {
-  const { host, line } = monitor;
+  const { host, line: { record: line } } = monitor;
   const entry = host.kernel.refusedEntry(line, waiter.slot);
   const reason = host.kernel.refusedReason(line);
   if (reason !== THREW) {
     const { key, count, sum } = waiter.demand.entries[entry]!;
-    monitor.depart(waiter, { error: refusal(key, { count, sum }, reason), reason: "circuit_blocked" }, now, entry);
+    monitor.line.depart(
+      waiter,
+      { error: refusal(key, { count, sum }, reason), reason: "circuit_blocked" },
+      now,
+      entry,
+    );
     return;
   }
-  monitor.depart(waiter, thrownDeparture(monitor, waiter, entry, monitor.fault), now, entry);
+  monitor.line.depart(waiter, thrownDeparture(monitor, waiter, entry, monitor.fault), now, entry);
 }
 
 /** What an account threw about one waiter: its own refusal as it is, a bug wrapped and logged. */
 function thrownDeparture(monitor: Monitor, waiter: Waiter, entry: number, fault: unknown): Departure {
   if (isReadableRefusal(fault)) return { error: fault, reason: "circuit_blocked" };
-  const account = entry === MEMORY_ENTRY ? monitor.memoryName! : waiter.demand.entries[entry]!.key.limiterName;
+  const account = entry === MEMORY_ENTRY
+    ? monitor.memoryName!
+    : waiter.demand.entries[entry]!.key.limiterName;
   const message = `Cannot admit: account ${show(account)} failed: ${messageOf(fault)}`;
   monitor.logger.error(message, { account, job: waiter.job?.id ?? null });
   monitor.logger.error(fault instanceof Error ? fault.stack ?? fault.message : show(fault));
@@ -141,7 +156,7 @@ function messageOf(fault: unknown): string {
 
 /** Asks a custom account what the kernel wants to know, with our own state whole, and goes on with its answer. */
 function ask(monitor: Monitor, waiter: Waiter): number {
-  const { host, line } = monitor;
+  const { host, line: { record: line } } = monitor;
   const { kernel } = host;
   const entry = kernel.askedEntry(line);
   const verb = kernel.askedVerb(line);
@@ -168,7 +183,7 @@ function ask(monitor: Monitor, waiter: Waiter): number {
  * is not woken. Only a line that attempted something in between may have been refused for it.
  */
 function compensate(monitor: Monitor, give: () => void): void {
-  const { host, line } = monitor;
+  const { host, line: { record: line } } = monitor;
   const outer = host.quiet;
   host.quiet = { owner: monitor, isForAll: host.kernel.wasAlone(line) === 1 };
   try {
@@ -180,14 +195,16 @@ function compensate(monitor: Monitor, give: () => void): void {
 
 /** What the head holds reserved on the key of an entry; nothing for the head itself. */
 function reserved(monitor: Monitor, waiter: Waiter, entry: number): readonly unknown[] {
-  const head = monitor.host.waiters[monitor.host.kernel.headSlot(monitor.line)]!;
+  const head = monitor.host.waiters[monitor.host.kernel.headSlot(monitor.line.record)]!;
   if (head === waiter) return NOTHING;
   const { key } = waiter.demand.entries[entry]!;
   return head.demand.entries.find((each) => each.key === key)?.amounts ?? NOTHING;
 }
 
 function verdictOf(verb: string, answer: boolean): number {
-  if (typeof answer !== "boolean") throw new TypeError(`${verb}() answered ${show(answer)}, it should be true or false`);
+  if (typeof answer !== "boolean") {
+    throw new TypeError(`${verb}() answered ${show(answer)}, it should be true or false`);
+  }
   return answer ? YES : NO;
 }
 
@@ -195,6 +212,8 @@ function instantOf(limiter: RateLimiter<unknown>, answer: number | null): number
   if (answer === null) return Infinity;
   if (typeof answer === "number" && !Number.isNaN(answer)) return toTicksUp(answer);
   throw new TypeError(
-    `earliestFit() of ${show(limiter)} answered ${show(answer)}, it should be an instant in ms, or null when no time is known`,
+    `earliestFit() of ${show(limiter)} answered ${
+      show(answer)
+    }, it should be an instant in ms, or null when no time is known`,
   );
 }

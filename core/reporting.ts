@@ -24,7 +24,13 @@ export class Reporter {
   readonly #memory: MemoryAccount | null;
   readonly #memoryRecord: number;
 
-  constructor(sink: EventSink, host: KernelHost, clock: Clock, memory: MemoryAccount | null, memoryRecord: number) {
+  constructor(
+    sink: EventSink,
+    host: KernelHost,
+    clock: Clock,
+    memory: MemoryAccount | null,
+    memoryRecord: number,
+  ) {
     this.#sink = sink;
     this.#host = host;
     this.#clock = clock;
@@ -38,7 +44,9 @@ export class Reporter {
 
   /** Every entry in demand order, then memory if it held the job. `heldTicks` as in a grant. */
   granted(entries: readonly Entry[], job: JobSnapshot, heldTicks: Float64Array | null): void {
-    entries.forEach((_, index) => this.#granted(this.#subject(entries, index), job, heldTicks?.[index] ?? NaN));
+    entries.forEach((_, index) =>
+      this.#granted(this.#subject(entries, index), job, heldTicks?.[index] ?? NaN)
+    );
     const onMemory = heldTicks?.[entries.length] ?? NaN;
     if (!Number.isNaN(onMemory)) this.#granted(this.#subject(entries, MEMORY_ENTRY), job, onMemory);
   }

@@ -16,10 +16,16 @@ import { GIVE_DECLINED, WAKE_SLOT } from "../assembly/layout.ts";
 export function giveBack(monitor: Monitor, grant: Grant, everything: boolean): void {
   const { demand } = grantParts(grant);
   const isPlain = demand.isNative && monitor.reporter === null && monitor.memory === null;
+  // A settlement is news wherever it happens, also while a failed attempt gives back.
+  const { quiet } = monitor.host;
+  monitor.host.quiet = null;
   const faults = isPlain ? giveAtOnce(monitor, demand, everything) : giveOneByOne(monitor, grant, everything);
+  monitor.host.quiet = quiet;
   monitor.wake();
   if (faults.length === 1) throw faults[0];
-  if (faults.length > 1) throw new AggregateError(faults, `${faults.length} accounts failed while a grant was settled`);
+  if (faults.length > 1) {
+    throw new AggregateError(faults, `${faults.length} accounts failed while a grant was settled`);
+  }
 }
 
 function giveAtOnce(monitor: Monitor, demand: DemandSnapshot, everything: boolean): unknown[] {
@@ -31,7 +37,12 @@ function giveAtOnce(monitor: Monitor, demand: DemandSnapshot, everything: boolea
 }
 
 /** Stages the entries and gives back those the kernel counts; answers its bits after the lines were woken. */
-function giveNative(monitor: Monitor, entries: readonly Entry[], everything: boolean, readsClock: boolean): number {
+function giveNative(
+  monitor: Monitor,
+  entries: readonly Entry[],
+  everything: boolean,
+  readsClock: boolean,
+): number {
   const { host, clock } = monitor;
   const { kernel } = host;
   kernel.setWallTime(turnWallNow(clock));
@@ -89,7 +100,16 @@ export function reconcileEntry(monitor: Monitor, grant: Grant, index: number, ac
   const bucket = entry.key as unknown;
   if (!(bucket instanceof TokenBucketRateLimiter)) {
     throw new InvalidStateError(
-      `Cannot settle ${show(entry.key.limiterName)}: it is not a token bucket, so there is nothing to reconcile`,
+      `Cannot settle ${
+        show(entry.key.limiterName)
+      }: it is not a token bucket, so there is nothing to reconcile`,
+    );
+  }
+  if (!entry.amounts.every((amount) => typeof amount === "number")) {
+    throw new InvalidStateError(
+      `Cannot settle ${
+        show(entry.key.limiterName)
+      }: its router's amounts are no token counts, so what they reserved is unknown`,
     );
   }
   const { record } = nativeBinding(bucket)!;

@@ -1,7 +1,12 @@
-import { AbstractRateLimiter, type LimiterCategory, type Replenishment } from "../core/account.ts";
-import type { Clock } from "../core/clock.ts";
-import { UncorrectableError } from "../core/errors.ts";
-import { type LimiterStatus, SemaphoreLimiterStatus } from "../core/statuses.ts";
+import {
+  AbstractRateLimiter,
+  type Clock,
+  type LimiterCategory,
+  type LimiterStatus,
+  type Replenishment,
+  SemaphoreLimiterStatus,
+  UncorrectableError,
+} from "../mod.ts";
 
 /** How a ScriptedLimiter behaves. */
 export type ScriptedMode =

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../core/clock.ts";
+import type { Clock, Timer } from "../mod.ts";
 
 interface ManualTimer extends Timer {
   atMs: number;
@@ -29,7 +29,9 @@ export class ManualClock implements Clock {
   /** @throws RangeError when a start is not finite. */
   constructor(startMs = 0, wallMs = 0) {
     if (!Number.isFinite(startMs) || !Number.isFinite(wallMs)) {
-      throw new RangeError(`Cannot make a ManualClock: it starts at ${startMs} and ${wallMs}, both should be finite`);
+      throw new RangeError(
+        `Cannot make a ManualClock: it starts at ${startMs} and ${wallMs}, both should be finite`,
+      );
     }
     this.#nowMs = startMs;
     this.#wallMs = wallMs;

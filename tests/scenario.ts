@@ -17,7 +17,10 @@ import { type Kernel, wasmKernel } from "../core/kernel.ts";
 import { twinKernel } from "./reference/twin.ts";
 
 /** The two kernels that every scenario runs on. */
-export const KERNELS: Readonly<Record<"wasm" | "twin", () => Kernel>> = { wasm: wasmKernel, twin: twinKernel };
+export const KERNELS: Readonly<Record<"wasm" | "twin", () => Kernel>> = {
+  wasm: wasmKernel,
+  twin: twinKernel,
+};
 
 /** What a parked or settled `admit` came to, so far. */
 export interface Call {
@@ -85,8 +88,18 @@ export class World {
 
   readonly #record = (event: LimiterEvent): void => {
     this.events.push(event);
-    const { limiterName, type, waiters, inUse, capacity, waitMs, rejectReason, statusIndicator, amount } = event;
-    const facts = [limiterName, type, waiters, `${inUse}/${capacity}`, waitMs, rejectReason, statusIndicator, amount];
+    const { limiterName, type, waiters, inUse, capacity, waitMs, rejectReason, statusIndicator, amount } =
+      event;
+    const facts = [
+      limiterName,
+      type,
+      waiters,
+      `${inUse}/${capacity}`,
+      waitMs,
+      rejectReason,
+      statusIndicator,
+      amount,
+    ];
     this.story.push(`${this.clock.now()} ${facts.join(" ")}`);
   };
 }
@@ -101,7 +114,10 @@ export function scenario(play: (world: World) => void | Promise<void>): () => Pr
 }
 
 /** Plays one scenario on one kernel; answers its story. */
-export async function playOn(kernel: Kernel, play: (world: World) => void | Promise<void>): Promise<string[]> {
+export async function playOn(
+  kernel: Kernel,
+  play: (world: World) => void | Promise<void>,
+): Promise<string[]> {
   const host = new KernelHost(kernel);
   useHost(host);
   try {

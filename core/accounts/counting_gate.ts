@@ -49,7 +49,11 @@ export class CountingGate extends NativeAccount<void> {
   }
 
   override get status(): SemaphoreLimiterStatus {
-    return new SemaphoreLimiterStatus(this.#capacity, this.#capacity - this.currentInUse, this.lastActivity());
+    return new SemaphoreLimiterStatus(
+      this.#capacity,
+      this.#capacity - this.currentInUse,
+      this.lastActivity(),
+    );
   }
 
   /**
@@ -72,7 +76,9 @@ export class CountingGate extends NativeAccount<void> {
   protected override tally(amounts: readonly void[]): Tally {
     if (!Array.isArray(amounts)) {
       throw new TypeError(
-        `Cannot ask ${show(this.limiterName)}: amounts are ${show(amounts)}, they should be an array with one item a permit`,
+        `Cannot ask ${show(this.limiterName)}: amounts are ${
+          show(amounts)
+        }, they should be an array with one item a permit`,
       );
     }
     return { count: amounts.length, sum: 0 };

@@ -64,11 +64,15 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   constructor(name: string, readsClock: boolean, clock: Clock = systemClock) {
     super();
     if (typeof name !== "string" || name === "") {
-      throw new TypeError(`Cannot make a ${new.target.name}: name is ${show(name)}, it should be a non-empty string`);
+      throw new TypeError(
+        `Cannot make a ${new.target.name}: name is ${show(name)}, it should be a non-empty string`,
+      );
     }
     if (!isClock(clock)) {
       throw new TypeError(
-        `Cannot make ${show(name)}: clock is ${show(clock)}, it should be a Clock ({ now, wallNow, setTimer })`,
+        `Cannot make ${show(name)}: clock is ${
+          show(clock)
+        }, it should be a Clock ({ now, wallNow, setTimer })`,
       );
     }
     this.#name = name;
@@ -109,7 +113,7 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
         `Cannot give ${count} permits back to ${show(this.#name)}: only ${this.currentInUse} are in use`,
       );
     }
-    this.wakeAll(bits);
+    this.#gained(bits);
   }
 
   override earliestFit(mine: readonly T[], ahead: readonly T[]): number | null {
@@ -126,7 +130,9 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   override onCapacityChange(wake: (() => void) | null): void {
     super.onCapacityChange(wake);
     this.#hasSlot = wake !== null;
-    if (this.#binding !== null) this.#binding.host.kernel.setSlot(this.#binding.record, this.#hasSlot ? 1 : 0);
+    if (this.#binding !== null) {
+      this.#binding.host.kernel.setSlot(this.#binding.record, this.#hasSlot ? 1 : 0);
+    }
   }
 
   /**
@@ -149,7 +155,7 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   /** Tells everyone who waits on this account that it gained room. */
   protected override capacityChanged(): void {
     const { kernel } = this.#use();
-    this.wakeAll(this.call((record) => kernel.touch(record)));
+    this.#gained(this.call((record) => kernel.touch(record)));
   }
 
   /** Wakes lines and the public wake as the kernel's answer says. */
@@ -177,6 +183,12 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   protected lastActivity(): number {
     const stamp = this.call((record, kernel) => kernel.lastActivity(record));
     return stamp === 0 ? this.#createdAt : stamp;
+  }
+
+  /** As `wakeAll`, for what a failed attempt may be doing when it gives back. */
+  #gained(bits: number): void {
+    this.#use().deliverGain(bits);
+    if ((bits & WAKE_SLOT) !== 0) this.#runSlot();
   }
 
   #ask(verb: "fits" | "tryTake", mine: readonly T[], ahead: readonly T[]): boolean {

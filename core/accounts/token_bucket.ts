@@ -94,7 +94,9 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
     const bits = this.call((record, kernel) => kernel.configureBucket(record, tpm, rpm, this.nowTicks()));
     this.#tpm = tpm;
     this.#rpm = rpm;
-    this.#logger.info(`Updated rate limits for ${this.limiterName}: ${rpm} requests and ${tpm} tokens per minute`);
+    this.#logger.info(
+      `Updated rate limits for ${this.limiterName}: ${rpm} requests and ${tpm} tokens per minute`,
+    );
     this.wakeAll(bits);
   }
 
@@ -111,7 +113,9 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
   recordBackpressure(increments: number): void {
     if (!Number.isSafeInteger(increments) || increments < 0) {
       throw new RangeError(
-        `Cannot slow ${show(this.limiterName)} down: increments is ${show(increments)}, it should be a whole number from 0`,
+        `Cannot slow ${show(this.limiterName)} down: increments is ${
+          show(increments)
+        }, it should be a whole number from 0`,
       );
     }
     this.call((record, kernel) => kernel.slowDown(record, increments, this.nowTicks()));
@@ -134,7 +138,9 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
   override onRateLimitError(failure: UpstreamFailure): void {
     if (!(failure instanceof UpstreamFailure)) {
       throw new TypeError(
-        `Cannot tell ${show(this.limiterName)} of a failure: it is ${show(failure)}, it should be an UpstreamFailure`,
+        `Cannot tell ${show(this.limiterName)} of a failure: it is ${
+          show(failure)
+        }, it should be an UpstreamFailure`,
       );
     }
     this.#logger.warn(`${this.limiterName}: ${failure.summary()}`);
@@ -148,7 +154,9 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
   protected override tally(amounts: readonly number[]): Tally {
     if (!Array.isArray(amounts)) {
       throw new TypeError(
-        `Cannot ask ${show(this.limiterName)}: amounts are ${show(amounts)}, they should be an array of token counts`,
+        `Cannot ask ${show(this.limiterName)}: amounts are ${
+          show(amounts)
+        }, they should be an array of token counts`,
       );
     }
     let sum = 0;
@@ -177,7 +185,9 @@ export function checkedTokens(name: string, amount: number): number {
 
 function checkedCaps(name: string, caps: TokenBucketCaps): TokenBucketCaps {
   if (typeof caps !== "object" || caps === null) {
-    throw new TypeError(`Cannot set the caps of ${show(name)}: they are ${show(caps)}, they should be { tpm, rpm }`);
+    throw new TypeError(
+      `Cannot set the caps of ${show(name)}: they are ${show(caps)}, they should be { tpm, rpm }`,
+    );
   }
   return { tpm: checkedCap(name, "tpm", caps.tpm), rpm: checkedCap(name, "rpm", caps.rpm) };
 }

@@ -35,7 +35,9 @@ export class UpstreamFailure implements Required<UpstreamFailureFields> {
   constructor(fields: UpstreamFailureFields) {
     const { statusCode, service = null, detail = "", retryAfterSeconds = 0 } = fields;
     if (!Number.isInteger(statusCode) || statusCode < 0 || statusCode > 999) {
-      throw new RangeError(`Cannot make an UpstreamFailure: statusCode is ${statusCode}, it should be 0 (no answer) to 999`);
+      throw new RangeError(
+        `Cannot make an UpstreamFailure: statusCode is ${statusCode}, it should be 0 (no answer) to 999`,
+      );
     }
     if (!Number.isFinite(retryAfterSeconds) || retryAfterSeconds < 0) {
       throw new RangeError(

@@ -3,44 +3,34 @@
 
 import * as layout from "../../assembly/layout.ts";
 import type { Kernel } from "../../core/kernel.ts";
-import { TwinAccount, TwinBucket, TwinGate } from "./twin_accounts.ts";
+import { TwinLedger } from "./twin_ledger.ts";
 import { type Answer, type TwinCell, TwinLine, type TwinWaiter, type TwinWorld } from "./twin_line.ts";
 
-class Twin implements Kernel, TwinWorld {
+class Twin extends TwinLedger implements Kernel, TwinWorld {
   attempts = 0;
-  #waiterLimit = layout.MAX_WAITERS;
-  #accountLimit = layout.MAX_ACCOUNTS;
-  #lineLimit = layout.MAX_LINES;
-  #wallMs = 0;
-  #lastHandle = 0;
+  #waiterLimit: number = layout.MAX_WAITERS;
+  #lineLimit: number = layout.MAX_LINES;
   #refusal = 0;
-  #staged: TwinCell[] = [];
-  readonly #accounts = new Map<number, TwinAccount>();
-  readonly #handles = new Map<TwinAccount, number>();
+  readonly #staged: TwinCell[] = [];
   readonly #lines = new Map<number, TwinLine>();
-  readonly #woken: TwinLine[] = [];
   readonly #waiters = new Map<number, TwinWaiter>();
   readonly #generations: number[] = [];
 
   stage(index: number, limiter: number, key: number, count: number, sum: number): void {
-    const accounts = { limiter: this.#account(limiter), key: this.#account(key) };
+    const accounts = { limiter: this.account(limiter), key: this.account(key) };
     this.#staged[index] = { ...accounts, count, sum, isShort: false, heldSince: NaN, order: 0 };
   }
 
   limits(waiters: number, accounts: number, lines: number): void {
     this.#waiterLimit = waiters;
-    this.#accountLimit = accounts;
+    this.accountLimit = accounts;
     this.#lineLimit = lines;
-  }
-
-  setWallTime(ms: number): void {
-    this.#wallMs = ms;
   }
 
   openLine(memory: number): number {
     if (this.#lines.size >= this.#lineLimit) return 0;
-    const id = ++this.#lastHandle;
-    this.#lines.set(id, new TwinLine(id, memory === 0 ? null : this.#account(memory), this));
+    const id = ++this.lastHandle;
+    this.#lines.set(id, new TwinLine(id, memory === 0 ? null : this.account(memory), this));
     return id;
   }
 
@@ -56,13 +46,6 @@ class Twin implements Kernel, TwinWorld {
     return this.#line(line).queue[0]?.slot ?? -1;
   }
 
-  takeWoken(): number {
-    const line = this.#woken.shift();
-    if (line === undefined) return 0;
-    line.isWoken = false;
-    return line.id;
-  }
-
   attempt(line: number, count: number, now: number): number {
     const { queue, run } = this.#line(line);
     if (queue.length > 0 || run !== null) return layout.BUSY;
@@ -74,7 +57,7 @@ class Twin implements Kernel, TwinWorld {
     if (verdicts.includes(layout.NO)) return layout.NO;
     for (const cell of cells) {
       cell.limiter.take(cell.count, cell.sum, now);
-      cell.limiter.lastActivity = this.#wallMs;
+      cell.limiter.lastActivity = this.wallMs;
       cell.limiter.grantPins++;
     }
     return layout.YES;
@@ -93,7 +76,10 @@ class Twin implements Kernel, TwinWorld {
     for (const cell of cells) {
       cell.limiter.waiterPins++;
       cell.key.waiterPins++;
-      cell.limiter.waitingLines.set(this.#line(line), (cell.limiter.waitingLines.get(this.#line(line)) ?? 0) + 1);
+      cell.limiter.waitingLines.set(
+        this.#line(line),
+        (cell.limiter.waitingLines.get(this.#line(line)) ?? 0) + 1,
+      );
     }
     const waiter: TwinWaiter = {
       slot,
@@ -212,8 +198,8 @@ class Twin implements Kernel, TwinWorld {
     for (const { limiter, key } of waiter.cells) {
       limiter.waiterPins--;
       key.waiterPins--;
-      this.#freeIfUnnamed(limiter);
-      this.#freeIfUnnamed(key);
+      this.freeIfUnnamed(limiter);
+      this.freeIfUnnamed(key);
     }
   }
 
@@ -221,180 +207,11 @@ class Twin implements Kernel, TwinWorld {
     let bits = 0;
     for (const { limiter, count: amounts, sum } of this.#staged.slice(0, count)) {
       const isReturned = everything !== 0 || limiter.kind === layout.KIND_GATE;
-      if (limiter.kind !== layout.KIND_CUSTOM && isReturned) bits |= this.#give(limiter, amounts, sum, now);
+      if (limiter.kind !== layout.KIND_CUSTOM && isReturned) bits |= this.giveTo(limiter, amounts, sum, now);
       limiter.grantPins--;
-      this.#freeIfUnnamed(limiter);
+      this.freeIfUnnamed(limiter);
     }
     return bits;
-  }
-
-  openCustom(): number {
-    return this.#open(new TwinAccount());
-  }
-
-  openGate(capacity: number): number {
-    return this.#open(new TwinGate(capacity));
-  }
-
-  openBucket(tpm: number, rpm: number, now: number): number {
-    return this.#open(new TwinBucket(tpm, rpm, now));
-  }
-
-  closeAccount(account: number, wasCollected: number): void {
-    const at = this.#account(account);
-    at.isCondemned = true;
-    if (wasCollected !== 0) at.isCollected = true;
-    this.#freeIfUnnamed(at);
-  }
-
-  accountCount(): number {
-    return this.#accounts.size;
-  }
-
-  accountGeneration(account: number): number {
-    return this.#accounts.has(account) ? 0 : 1;
-  }
-
-  setSlot(account: number, isInstalled: number): void {
-    this.#account(account).hasSlot = isInstalled !== 0;
-  }
-
-  touch(account: number): number {
-    return this.#gained(this.#account(account));
-  }
-
-  heldOn(account: number): number {
-    return this.#account(account).held;
-  }
-
-  lastActivity(account: number): number {
-    return this.#account(account).lastActivity;
-  }
-
-  stampActivity(account: number, wallMs: number): void {
-    this.#account(account).lastActivity = wallMs;
-  }
-
-  fits(account: number, count: number, sum: number, aheadCount: number, aheadSum: number, now: number): number {
-    return this.#account(account).fits(count, sum, aheadCount, aheadSum, now);
-  }
-
-  tryTake(account: number, count: number, sum: number, aheadCount: number, aheadSum: number, now: number): number {
-    const at = this.#account(account);
-    const verdict = at.fits(count, sum, aheadCount, aheadSum, now);
-    if (verdict !== layout.YES) return verdict;
-    at.take(count, sum, now);
-    at.lastActivity = this.#wallMs;
-    return verdict;
-  }
-
-  earliestFit(account: number, count: number, sum: number, now: number): number {
-    return this.#account(account).earliest(count, sum, now);
-  }
-
-  give(account: number, count: number, sum: number, now: number): number {
-    return this.#give(this.#account(account), count, sum, now);
-  }
-
-  gateInUse(account: number): number {
-    return this.#gate(account).inUse;
-  }
-
-  resizeGate(account: number, capacity: number): number {
-    const gate = this.#gate(account);
-    const grew = capacity > gate.capacity;
-    gate.capacity = capacity;
-    return grew ? this.#gained(gate) : 0;
-  }
-
-  bucketTokens(account: number, now: number): number {
-    return this.#bucket(account).wholeTokens(now);
-  }
-
-  bucketRequests(account: number, now: number): number {
-    return this.#bucket(account).wholeRequests(now);
-  }
-
-  bucketInUse(account: number, now: number): number {
-    return this.#bucket(account).inUse(now);
-  }
-
-  bucketThrottle(account: number): number {
-    return this.#bucket(account).throttleTenths;
-  }
-
-  configureBucket(account: number, tpm: number, rpm: number, now: number): number {
-    const bucket = this.#bucket(account);
-    return bucket.configure(tpm, rpm, now) ? this.#gained(bucket) : 0;
-  }
-
-  slowDown(account: number, increments: number, now: number): void {
-    this.#bucket(account).slowDown(increments, now);
-  }
-
-  succeed(account: number, now: number): number {
-    const bucket = this.#bucket(account);
-    return bucket.succeed(now) ? this.#gained(bucket) : 0;
-  }
-
-  reconcile(account: number, difference: number, now: number): number {
-    const bucket = this.#bucket(account);
-    if (difference < 0) return this.#refund(bucket, -difference, now);
-    bucket.charge(difference, now);
-    return 0;
-  }
-
-  wakeOthers(account: TwinAccount, except: TwinLine): void {
-    for (const line of account.waitingLines.keys()) if (line !== except) this.#wake(line);
-  }
-
-  #refund(bucket: TwinBucket, tokens: number, now: number): number {
-    bucket.give(0, tokens, now);
-    return this.#gained(bucket);
-  }
-
-  #give(account: TwinAccount, count: number, sum: number, now: number): number {
-    if (!account.give(count, sum, now)) return layout.GIVE_DECLINED;
-    account.lastActivity = this.#wallMs;
-    return this.#gained(account);
-  }
-
-  #gained(account: TwinAccount): number {
-    for (const line of account.waitingLines.keys()) this.#wake(line);
-    return (account.hasSlot ? layout.WAKE_SLOT : 0) | (account.waitingLines.size > 0 ? layout.WAKE_LINES : 0);
-  }
-
-  #wake(line: TwinLine): void {
-    if (line.isWoken) return;
-    line.isWoken = true;
-    this.#woken.push(line);
-  }
-
-  #open(account: TwinAccount): number {
-    if (this.#accounts.size >= this.#accountLimit) return 0;
-    const handle = ++this.#lastHandle;
-    this.#accounts.set(handle, account);
-    this.#handles.set(account, handle);
-    return handle;
-  }
-
-  #freeIfUnnamed(account: TwinAccount): void {
-    const isNamed = account.waiterPins > 0 || account.held > 0 || (account.grantPins > 0 && !account.isCollected);
-    if (account.isCondemned && !isNamed) this.#accounts.delete(this.#handles.get(account)!);
-  }
-
-  #account(handle: number): TwinAccount {
-    const account = this.#accounts.get(handle);
-    if (account === undefined) throw new Error(`the twin has no account ${handle}`);
-    return account;
-  }
-
-  #gate(handle: number): TwinGate {
-    return this.#account(handle) as TwinGate;
-  }
-
-  #bucket(handle: number): TwinBucket {
-    return this.#account(handle) as TwinBucket;
   }
 
   #line(handle: number): TwinLine {

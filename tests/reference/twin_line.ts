@@ -183,7 +183,9 @@ export class TwinLine {
   *#take(waiter: TwinWaiter, turn: number): Steps<number> {
     const cell = waiter.cells[turn];
     if (cell === undefined) return (yield* this.#ask(waiter, layout.ASK_TAKE, layout.MEMORY_ENTRY)).verdict;
-    if (cell.limiter.kind === layout.KIND_CUSTOM) return (yield* this.#ask(waiter, layout.ASK_TAKE, turn)).verdict;
+    if (cell.limiter.kind === layout.KIND_CUSTOM) {
+      return (yield* this.#ask(waiter, layout.ASK_TAKE, turn)).verdict;
+    }
     const verdict = yield* this.#fits(waiter, turn);
     if (verdict === layout.YES) cell.limiter.take(cell.count, cell.sum, this.#now);
     return verdict;
@@ -191,7 +193,9 @@ export class TwinLine {
 
   *#fits(waiter: TwinWaiter, entry: number): Steps<number> {
     const cell = waiter.cells[entry]!;
-    if (cell.limiter.kind === layout.KIND_CUSTOM) return (yield* this.#ask(waiter, layout.ASK_FITS, entry)).verdict;
+    if (cell.limiter.kind === layout.KIND_CUSTOM) {
+      return (yield* this.#ask(waiter, layout.ASK_FITS, entry)).verdict;
+    }
     const ahead = this.#reserved(waiter, cell);
     return cell.limiter.fits(cell.count, cell.sum, ahead?.count ?? 0, ahead?.sum ?? 0, this.#now);
   }

@@ -1,0 +1,210 @@
+// The accounts' half of the twin's border.
+
+import * as layout from "../../assembly/layout.ts";
+import { TwinAccount, TwinBucket, TwinGate } from "./twin_accounts.ts";
+import type { TwinLine } from "./twin_line.ts";
+
+/** Accounts by handle, and which lines they wake. */
+export class TwinLedger {
+  protected accountLimit: number = layout.MAX_ACCOUNTS;
+  protected wallMs = 0;
+  protected lastHandle = 0;
+  protected readonly woken: TwinLine[] = [];
+  readonly #accounts = new Map<number, TwinAccount>();
+  readonly #handles = new Map<TwinAccount, number>();
+
+  openCustom(): number {
+    return this.#open(new TwinAccount());
+  }
+
+  openGate(capacity: number): number {
+    return this.#open(new TwinGate(capacity));
+  }
+
+  openBucket(tpm: number, rpm: number, now: number): number {
+    return this.#open(new TwinBucket(tpm, rpm, now));
+  }
+
+  closeAccount(account: number, wasCollected: number): void {
+    const at = this.account(account);
+    at.isCondemned = true;
+    if (wasCollected !== 0) at.isCollected = true;
+    this.freeIfUnnamed(at);
+  }
+
+  accountCount(): number {
+    return this.#accounts.size;
+  }
+
+  accountGeneration(account: number): number {
+    return this.#accounts.has(account) ? 0 : 1;
+  }
+
+  setSlot(account: number, isInstalled: number): void {
+    this.account(account).hasSlot = isInstalled !== 0;
+  }
+
+  touch(account: number): number {
+    return this.gained(this.account(account));
+  }
+
+  heldOn(account: number): number {
+    return this.account(account).held;
+  }
+
+  lastActivity(account: number): number {
+    return this.account(account).lastActivity;
+  }
+
+  stampActivity(account: number, wallMs: number): void {
+    this.account(account).lastActivity = wallMs;
+  }
+
+  fits(
+    account: number,
+    count: number,
+    sum: number,
+    aheadCount: number,
+    aheadSum: number,
+    now: number,
+  ): number {
+    return this.account(account).fits(count, sum, aheadCount, aheadSum, now);
+  }
+
+  tryTake(
+    account: number,
+    count: number,
+    sum: number,
+    aheadCount: number,
+    aheadSum: number,
+    now: number,
+  ): number {
+    const at = this.account(account);
+    const verdict = at.fits(count, sum, aheadCount, aheadSum, now);
+    if (verdict !== layout.YES) return verdict;
+    at.take(count, sum, now);
+    at.lastActivity = this.wallMs;
+    return verdict;
+  }
+
+  earliestFit(account: number, count: number, sum: number, now: number): number {
+    return this.account(account).earliest(count, sum, now);
+  }
+
+  give(account: number, count: number, sum: number, now: number): number {
+    return this.giveTo(this.account(account), count, sum, now);
+  }
+
+  gateInUse(account: number): number {
+    return this.#gate(account).inUse;
+  }
+
+  resizeGate(account: number, capacity: number): number {
+    const gate = this.#gate(account);
+    const grew = capacity > gate.capacity;
+    gate.capacity = capacity;
+    return grew ? this.gained(gate) : 0;
+  }
+
+  bucketTokens(account: number, now: number): number {
+    return this.#bucket(account).wholeTokens(now);
+  }
+
+  bucketRequests(account: number, now: number): number {
+    return this.#bucket(account).wholeRequests(now);
+  }
+
+  bucketInUse(account: number, now: number): number {
+    return this.#bucket(account).inUse(now);
+  }
+
+  bucketThrottle(account: number): number {
+    return this.#bucket(account).throttleTenths;
+  }
+
+  configureBucket(account: number, tpm: number, rpm: number, now: number): number {
+    const bucket = this.#bucket(account);
+    return bucket.configure(tpm, rpm, now) ? this.gained(bucket) : 0;
+  }
+
+  slowDown(account: number, increments: number, now: number): void {
+    this.#bucket(account).slowDown(increments, now);
+  }
+
+  succeed(account: number, now: number): number {
+    const bucket = this.#bucket(account);
+    return bucket.succeed(now) ? this.gained(bucket) : 0;
+  }
+
+  reconcile(account: number, difference: number, now: number): number {
+    const bucket = this.#bucket(account);
+    if (difference < 0) return this.#refund(bucket, -difference, now);
+    bucket.charge(difference, now);
+    return 0;
+  }
+
+  wakeOthers(account: TwinAccount, except: TwinLine): void {
+    for (const line of account.waitingLines.keys()) if (line !== except) this.wake(line);
+  }
+
+  setWallTime(ms: number): void {
+    this.wallMs = ms;
+  }
+
+  takeWoken(): number {
+    const line = this.woken.shift();
+    if (line === undefined) return 0;
+    line.isWoken = false;
+    return line.id;
+  }
+
+  #refund(bucket: TwinBucket, tokens: number, now: number): number {
+    bucket.give(0, tokens, now);
+    return this.gained(bucket);
+  }
+
+  protected giveTo(account: TwinAccount, count: number, sum: number, now: number): number {
+    if (!account.give(count, sum, now)) return layout.GIVE_DECLINED;
+    account.lastActivity = this.wallMs;
+    return this.gained(account);
+  }
+
+  protected gained(account: TwinAccount): number {
+    for (const line of account.waitingLines.keys()) this.wake(line);
+    return (account.hasSlot ? layout.WAKE_SLOT : 0) | (account.waitingLines.size > 0 ? layout.WAKE_LINES : 0);
+  }
+
+  protected wake(line: TwinLine): void {
+    if (line.isWoken) return;
+    line.isWoken = true;
+    this.woken.push(line);
+  }
+
+  #open(account: TwinAccount): number {
+    if (this.#accounts.size >= this.accountLimit) return 0;
+    const handle = ++this.lastHandle;
+    this.#accounts.set(handle, account);
+    this.#handles.set(account, handle);
+    return handle;
+  }
+
+  protected freeIfUnnamed(account: TwinAccount): void {
+    const isNamed = account.waiterPins > 0 || account.held > 0 ||
+      (account.grantPins > 0 && !account.isCollected);
+    if (account.isCondemned && !isNamed) this.#accounts.delete(this.#handles.get(account)!);
+  }
+
+  protected account(handle: number): TwinAccount {
+    const account = this.#accounts.get(handle);
+    if (account === undefined) throw new Error(`the twin has no account ${handle}`);
+    return account;
+  }
+
+  #gate(handle: number): TwinGate {
+    return this.account(handle) as TwinGate;
+  }
+
+  #bucket(handle: number): TwinBucket {
+    return this.account(handle) as TwinBucket;
+  }
+}
