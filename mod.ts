@@ -6,6 +6,10 @@
 export { Admission } from "./core/admission.ts";
 export { Demand, type DemandEntry } from "./core/demand.ts";
 export { Grant } from "./core/grant.ts";
+export type { AccountView, Explanation } from "./core/explanation.ts";
+export type { WaiterView, WaitView } from "./core/waiter_views.ts";
+export type { HeldGrant } from "./core/holds.ts";
+export type { Work } from "./core/run.ts";
 export type { AdmissionOptions, AdmitOptions, MemoryAccount } from "./core/options.ts";
 export {
   AbstractRateLimiter,
@@ -38,7 +42,9 @@ export {
   CancellationError,
   CorrectableError,
   InvalidStateError,
+  NestedDemandError,
   QueueFullError,
   type RefusalFacts,
+  TimeoutError,
   UncorrectableError,
 } from "./core/errors.ts";

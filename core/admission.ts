@@ -1,6 +1,9 @@
+import { admit, tryAdmit } from "./admitting.ts";
 import { InvalidStateError } from "./errors.ts";
 import { Demand, snapshotOf } from "./demand.ts";
+import { type Explanation, explanation, viewAccounts } from "./explanation.ts";
 import { Grant, grantParts } from "./grant.ts";
+import type { HeldGrant } from "./holds.ts";
 import { show } from "./invariant.ts";
 import { Monitor } from "./monitor.ts";
 import {
@@ -10,6 +13,10 @@ import {
   checkAdmitOptions,
 } from "./options.ts";
 import { cancelled } from "./parking.ts";
+import { type Work, workUnder } from "./run.ts";
+import { type WaiterView, waiterViews } from "./waiter_views.ts";
+
+const NO_OPTIONS: AdmitOptions = Object.freeze({});
 
 /**
  * Hands out demands whole: a job gets everything it asked for in one step, or waits holding nothing, in one fair line.
@@ -49,11 +56,15 @@ export class Admission {
    * - UncorrectableError: an account can never grant its part, or failed (`cause`); or admission closed on a defect.
    * - CancellationError: the context was cancelled, or admission stopped.
    * - InvalidStateError: an account reads another clock, was disposed, or lives in another kernel.
-   * - QueueFullError: the table of waiters is full.
+   * - TimeoutError: `timeoutMs` passed, or with `failFast` it is known that it will.
+   * - QueueFullError: `maxQueue` wait already, or the kernel's table of waiters is full.
+   * - NestedDemandError: work inside `run` asks for what the work around it holds.
    */
-  admit(demand: Demand, options?: AdmitOptions): Promise<Grant> {
+  admit(demand: Demand, options: AdmitOptions = NO_OPTIONS): Promise<Grant> {
     try {
-      return this.#admit(demand, options);
+      return options?.maxHoldMs === undefined
+        ? this.#admit(demand, options)
+        : this.#admitWatched(demand, options);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -68,7 +79,7 @@ export class Admission {
     const monitor = this.#monitor;
     checkDemand(demand);
     monitor.assertOpen();
-    return monitor.tryAdmit(snapshotOf(demand, monitor.host));
+    return tryAdmit(monitor, snapshotOf(demand, monitor.host));
   }
 
   /**
@@ -85,21 +96,70 @@ export class Admission {
     this.#monitor.settle(this.#own(grant), true);
   }
 
+  /**
+   * Admits, works, tells the accounts how it went while their permits are still held (buckets hear from whoever saw the
+   * response), and settles: what the work throws is thrown on, after a release. Work that knows that nothing went upstream
+   * may call `grant.rollback()` itself. An abort that comes before the work starts returns everything.
+   */
+  async run<R>(demand: Demand, work: Work<R>, options: AdmitOptions = NO_OPTIONS): Promise<R> {
+    if (typeof work !== "function") {
+      throw new TypeError(`Cannot run: work is ${show(work)}, it should be a function of the grant`);
+    }
+    const grant = await this.admit(demand, options);
+    return await workUnder(grant, work, options.signal, this.#monitor.logger);
+  }
+
+  /**
+   * Says what every account would answer about a demand now, behind the head of the line if somebody waits; changes nothing.
+   * It costs what one attempt costs.
+   *
+   * @throws as `admit` rejects for wrong arguments.
+   */
+  explain(demand: Demand): Explanation {
+    const monitor = this.#monitor;
+    checkDemand(demand);
+    const { entries } = snapshotOf(demand, monitor.host);
+    return explanation(
+      monitor.size,
+      viewAccounts(monitor, entries, monitor.line.head?.demand.entries ?? null),
+    );
+  }
+
+  /** Everyone in line, oldest first: who is short, by how much, since when. Changes nothing; costs an attempt each. */
+  waiters(): WaiterView[] {
+    return waiterViews(this.#monitor);
+  }
+
+  /** The grants that were admitted with `maxHoldMs` and are not settled, oldest first. */
+  grants(): HeldGrant[] {
+    return this.#monitor.holds.list;
+  }
+
+  /** Resolves once nobody waits and every grant is settled. New callers go on being admitted; `stop` ends the waits. */
+  drain(): Promise<void> {
+    return this.#monitor.drain();
+  }
+
   /** Ends admission: every waiter and every later caller gets a CancellationError. Grants that are out can still be settled. */
   stop(): void {
     this.#monitor.stop();
   }
 
-  #admit(demand: Demand, options: AdmitOptions | undefined): Promise<Grant> {
+  async #admitWatched(demand: Demand, options: AdmitOptions): Promise<Grant> {
+    const admittedAt = new Error("admitted here").stack ?? "";
+    const grant = await this.#admit(demand, options);
+    if (!grant.isSettled) this.#monitor.holds.watch(grant, options.maxHoldMs!, admittedAt);
+    return grant;
+  }
+
+  #admit(demand: Demand, options: AdmitOptions): Promise<Grant> {
     const monitor = this.#monitor;
     checkDemand(demand);
-    if (options !== undefined) checkAdmitOptions(options);
+    if (options !== NO_OPTIONS) checkAdmitOptions(options);
     monitor.assertOpen();
-    if (options !== undefined) {
-      if (options.signal?.aborted) return Promise.reject(options.signal.reason);
-      if (options.context?.isCancelled) throw cancelled().error;
-    }
-    return monitor.admit(snapshotOf(demand, monitor.host), options);
+    if (options.signal?.aborted) return Promise.reject(options.signal.reason);
+    if (options.context?.isCancelled) throw cancelled().error;
+    return admit(monitor, snapshotOf(demand, monitor.host), options);
   }
 
   #own(grant: Grant): Grant {

@@ -37,6 +37,11 @@ export class Alarm {
     return false;
   }
 
+  /** The instant it is set to, in ms, or null. */
+  get atMs(): number | null {
+    return this.#atTicks === Infinity ? null : toMs(this.#atTicks);
+  }
+
   clear(): void {
     this.#timer?.cancel();
     this.#timer = null;

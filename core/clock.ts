@@ -1,6 +1,8 @@
 /** A timer that was set; cancelling it twice, or after it fired, does nothing. */
 export interface Timer {
   cancel(): void;
+  /** Lets the process end although the timer is armed, where the runtime can. */
+  unref?(): void;
 }
 
 /**
@@ -56,7 +58,7 @@ export const systemClock: Clock = {
   setTimer(delayMs, fn) {
     // Runtimes cut fractions off, so 2.9 ms could fire after 2; beyond the longest delay they fire at once.
     const timer = setTimeout(fn, Math.min(Math.max(Math.ceil(delayMs), 0), MAX_TIMER_MS));
-    return { cancel: () => clearTimeout(timer) };
+    return { cancel: () => clearTimeout(timer), unref: () => unrefTimer(timer) };
   },
 };
 
@@ -71,7 +73,14 @@ export function isClock(value: unknown): value is Clock {
 function afterTurn(fn: () => void): void {
   const immediate = (globalThis as { setImmediate?: (fn: () => void) => unknown }).setImmediate;
   const handle = immediate === undefined ? setTimeout(fn, 0) : immediate(fn);
-  (handle as { unref?: () => void }).unref?.();
+  unrefTimer(handle);
+}
+
+/** Node and Bun hand out objects; Deno hands out numbers, as browsers do. */
+function unrefTimer(handle: unknown): void {
+  const deno = (globalThis as { Deno?: { unrefTimer?: (id: number) => void } }).Deno;
+  if (typeof handle === "number") deno?.unrefTimer?.(handle);
+  else (handle as { unref?: () => void }).unref?.();
 }
 
 let turnClock: Clock | null = null;

@@ -5,7 +5,7 @@ import {
   type Replenishment,
 } from "./account.ts";
 import { CountingGate } from "./accounts/counting_gate.ts";
-import { nativeBinding } from "./accounts/native.ts";
+import { disposalCount, nativeBinding } from "./accounts/native.ts";
 import { checkedTokens, TokenBucketRateLimiter } from "./accounts/token_bucket.ts";
 import { InvalidStateError } from "./errors.ts";
 import type { Clock } from "./clock.ts";
@@ -62,6 +62,11 @@ export class Entry implements DemandEntry {
       this.#list === null ? new Array<unknown>(this.count).fill(undefined) : [...this.#list],
     );
     return this.#frozen;
+  }
+
+  /** Whether an amount is one permit, so that the count says it all. */
+  get isUnit(): boolean {
+    return this.#list === null;
   }
 
   /** The amounts as events count them. */
@@ -121,6 +126,8 @@ export function snapshotOf(demand: Demand, host: KernelHost): DemandSnapshot {
 export class Demand {
   #entries: Entry[] = [];
   #snapshot: DemandSnapshot | null = null;
+  /** How many accounts had been disposed when these were last found usable. */
+  #disposalsSeen = 0;
 
   static {
     take = (demand, host) => demand.#take(host);
@@ -181,7 +188,12 @@ export class Demand {
   }
 
   #take(host: KernelHost): DemandSnapshot {
-    if (this.#snapshot !== null && this.#snapshot.host === host) return this.#snapshot;
+    const disposals = disposalCount();
+    if (this.#snapshot !== null && this.#snapshot.host === host) {
+      if (disposals !== this.#disposalsSeen) this.#entries.forEach(assertUsable);
+      this.#disposalsSeen = disposals;
+      return this.#snapshot;
+    }
     if (this.#snapshot !== null) this.#entries = this.#entries.map((entry) => entry.copy());
     const clocks: { clock: Clock; name: string }[] = [];
     for (const entry of this.#entries) {
@@ -190,9 +202,16 @@ export class Demand {
     }
     const entries = this.#entries;
     const isNative = entries.every((entry) => entry.isNative);
+    this.#disposalsSeen = disposals;
     this.#snapshot = { entries, host, isNative, needsWiring: entries.some(needsWiring), clocks };
     return this.#snapshot;
   }
+}
+
+/** @throws InvalidStateError when an account of the entry was disposed: its record may be another account's by now. */
+function assertUsable({ limiter, key }: Entry): void {
+  nativeBinding(limiter);
+  nativeBinding(key);
 }
 
 /** Finds the records of an entry; answers the clock it must share, or null. */

@@ -83,6 +83,42 @@ export class QueueFullError extends AdmissionError {
   }
 }
 
+/** The wait took longer than the caller allows. Code `timeout`. */
+export class TimeoutError extends AdmissionError {
+  override readonly name = "TimeoutError";
+  /** Whole milliseconds from `admit` to here. */
+  readonly waitedMs: number;
+  /** Names of the accounts that are short now; the one that takes longest by the clock first, then those without a time. */
+  readonly waitingOn: readonly string[];
+  /** Milliseconds, rounded up, until the demand would fit by the clock alone, or null when only an event can help. */
+  readonly retryAfterMs: number | null;
+
+  constructor(
+    message: string,
+    facts: { waitedMs: number; waitingOn: readonly string[]; retryAfterMs: number | null },
+  ) {
+    super("timeout", message);
+    this.waitedMs = facts.waitedMs;
+    this.waitingOn = facts.waitingOn;
+    this.retryAfterMs = facts.retryAfterMs;
+  }
+}
+
+/** Work inside `run` asks for permits that its own ancestors hold, so the two would wait for each other. Code `nested_demand`. */
+export class NestedDemandError extends AdmissionError {
+  override readonly name = "NestedDemandError";
+  /** `limiterName` of the gate that can never have enough. */
+  readonly account: string;
+  /** What each ancestor holds on it, outermost first: for example `http x 2`. */
+  readonly ancestors: readonly string[];
+
+  constructor(message: string, facts: { account: string; ancestors: readonly string[] }) {
+    super("nested_demand", message);
+    this.account = facts.account;
+    this.ancestors = facts.ancestors;
+  }
+}
+
 /** Whether an error is one that an account raises on purpose, with a message fit for a model to read. */
 export function isReadableRefusal(error: unknown): error is UncorrectableError | CorrectableError {
   return error instanceof UncorrectableError || error instanceof CorrectableError;

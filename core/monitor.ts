@@ -1,23 +1,21 @@
 import { Alarm } from "./alarm.ts";
-import { attemptNatively } from "./attempt.ts";
 import { type Clock, toTicks } from "./clock.ts";
-import { createJobContext, type JobSnapshot } from "./context.ts";
-import type { DemandSnapshot } from "./demand.ts";
 import { type AdmissionError, InvalidStateError, UncorrectableError } from "./errors.ts";
-import { claimSettlement, Grant, type Settler } from "./grant.ts";
+import { claimSettlement, Grant, type GrantParts, type Settler } from "./grant.ts";
+import { Holds } from "./holds.ts";
 import { currentHost, type KernelHost, opened, type WakeTarget } from "./host.ts";
-import { refusal } from "./accounts/native.ts";
 import type { RejectReason } from "./events.ts";
 import { show } from "./invariant.ts";
 import type { Logger } from "./logger.ts";
-import type { AdmitOptions, CheckedAdmissionOptions, MemoryAccount } from "./options.ts";
+import type { CheckedAdmissionOptions, MemoryAccount } from "./options.ts";
 import { type Departure, stopped, type Waiter, type Withdrawer } from "./parking.ts";
 import { drive } from "./pass.ts";
 import { Reporter } from "./reporting.ts";
 import { giveBack, reconcileEntry } from "./settlement.ts";
+import { timeoutOf } from "./time_limits.ts";
+import { Timeouts } from "./timeouts.ts";
 import { WaitingLine } from "./waiting_line.ts";
 import { Wirings } from "./wiring.ts";
-import { NO, YES } from "../assembly/layout.ts";
 
 const DUE: Promise<void> = Promise.resolve();
 
@@ -35,21 +33,32 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   /** Null without a sink. */
   readonly reporter: Reporter | null;
   readonly wirings: Wirings;
+  readonly holds: Holds;
+  readonly maxQueue: number;
+  readonly nested: "refuse" | "warn" | "off";
   /** What the account asked last threw. */
   fault: unknown = undefined;
   /** Steps of this admission on the stack: a pass, an inline attempt, or an event being reported. */
   #steps = 0;
-  #isStarted = false;
+  isStarted = false;
   #closed: (() => AdmissionError) | null = null;
   #closedReason: RejectReason = "shutdown";
   #isPassDue = false;
   readonly #alarm: Alarm;
+  readonly #timeouts = new Timeouts();
+  /** The earliest deadline that the last pass found. */
+  #lookAt = Infinity;
+  #unsettled = 0;
+  readonly #draining: (() => void)[] = [];
 
   constructor(options: CheckedAdmissionOptions) {
     this.host = currentHost() as KernelHost<Waiter>;
     this.clock = options.clock;
     this.memory = options.memory;
     this.logger = options.logger;
+    this.maxQueue = options.maxQueue;
+    this.nested = options.nested;
+    this.holds = new Holds(options.clock, options.logger);
     const memoryRecord = this.memory === null ? 0 : this.host.customRecord(this.memory);
     const record = opened(this.host.guard((kernel) => kernel.openLine(memoryRecord)), "another Admission");
     this.line = new WaitingLine(this.host, record, this);
@@ -64,6 +73,10 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
 
   get size(): number {
     return this.line.size;
+  }
+
+  get isClosed(): boolean {
+    return this.#closed !== null;
   }
 
   get isStepping(): boolean {
@@ -86,46 +99,33 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
 
   start(): void {
     this.assertOpen();
-    if (this.#isStarted) {
+    if (this.isStarted) {
       throw new InvalidStateError("Cannot start this Admission: it was started before, start it once");
     }
     if (this.memory !== null) this.wirings.wireAccount(this.memory, this.memory);
-    this.#isStarted = true;
+    this.isStarted = true;
     this.wake();
   }
 
-  admit(demand: DemandSnapshot, options: AdmitOptions | undefined): Promise<Grant> {
-    const job = this.#jobOf(options);
-    const isPlain = this.#prepare(demand);
-    const isInline = this.size === 0 && !this.isStepping;
-    if (isInline && isPlain) {
-      const grant = this.#attempt(demand, job, options?.signal);
-      if (grant !== null) return Promise.resolve(grant);
-    }
-    const waiter = this.line.park(demand, job);
-    waiter.listen(options?.signal ?? null, options?.context ?? null);
-    if (isInline) drive(this, true, true);
-    // Only accounts outside the kernel can answer differently when they are asked again at once.
-    if (!waiter.isSettled && !(isInline && isPlain)) this.wake();
-    return waiter.promise();
+  /** Ends a wait whose time is up, or is known to be too short. */
+  expire(waiter: Waiter): void {
+    this.withdraw(waiter, { error: timeoutOf(this, waiter), reason: "timeout" });
   }
 
-  tryAdmit(demand: DemandSnapshot): Grant | null {
-    const isPlain = this.#prepare(demand);
-    if (this.size > 0 || this.isStepping) return null;
-    const job = this.#jobOf(undefined);
-    if (isPlain) return this.#attempt(demand, job, undefined);
-    const waiter = this.line.park(demand, job);
-    drive(this, true, false);
-    if (waiter.grant !== null) return waiter.grant;
-    if (waiter.isSettled) throw waiter.error;
-    this.line.retract(waiter);
-    return null;
+  /** Limits a wait to `waiter.expiresAt`. */
+  limit(waiter: Waiter): void {
+    this.#timeouts.add(waiter);
+    this.arm(this.#lookAt);
+  }
+
+  /** The instant of the next look, ms, or null when only an event leads to one. */
+  get nextLookMs(): number | null {
+    return this.#alarm.atMs;
   }
 
   /** Asks for a pass, once however often it is called before that runs. */
   wake(): void {
-    if (this.#isPassDue || this.size === 0 || !this.#isStarted || this.#closed !== null) return;
+    if (this.#isPassDue || this.size === 0 || !this.isStarted || this.#closed !== null) return;
     this.#isPassDue = true;
     DUE.then(this.#pass);
   }
@@ -142,9 +142,12 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   }
 
   /** The line got shorter. */
-  someoneLeft(): void {
+  someoneLeft(waiter: Waiter): void {
+    this.#timeouts.remove(waiter);
     this.#alarm.moved();
-    if (this.size === 0) this.#alarm.clear();
+    if (this.size > 0) return;
+    this.#alarm.clear();
+    this.#settled();
   }
 
   /** Runs something that may call user code, as a step: what that asks of this admission is done afterwards. */
@@ -163,14 +166,41 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     if (reporter !== null) this.step(() => tell(reporter));
   }
 
-  /** After a pass: waits for the earliest instant at which the clock alone may let somebody go. */
-  arm(atTicks: number): void {
-    const isIdle = this.size === 0 || !this.#isStarted || this.#closed !== null;
-    if (this.#alarm.set(isIdle ? Infinity : atTicks)) this.wake();
+  /** After a pass: waits for the earliest instant at which the clock alone may let somebody go, or a time limit ends. */
+  arm(lookAtTicks: number): void {
+    this.#lookAt = lookAtTicks;
+    const isIdle = this.size === 0 || this.#closed !== null;
+    const at = isIdle ? Infinity : Math.min(this.isStarted ? lookAtTicks : Infinity, this.#timeouts.next);
+    if (this.#alarm.set(at)) this.wake();
+  }
+
+  makeGrant(parts: GrantParts): Grant {
+    this.#unsettled++;
+    return new Grant(parts);
   }
 
   settle(grant: Grant, everything: boolean): void {
-    if (claimSettlement(grant, everything ? "rolled back" : "released")) giveBack(this, grant, everything);
+    if (!claimSettlement(grant, everything ? "rolled back" : "released")) return;
+    this.#unsettled--;
+    this.holds.forget(grant);
+    try {
+      giveBack(this, grant, everything);
+    } finally {
+      this.#settled();
+    }
+  }
+
+  /** Resolves when nobody waits and every grant is settled. */
+  drain(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#draining.push(resolve);
+      this.#settled();
+    });
+  }
+
+  #settled(): void {
+    if (this.#draining.length === 0 || this.size > 0 || this.#unsettled > 0) return;
+    for (const resolve of this.#draining.splice(0)) resolve();
   }
 
   reconcile(grant: Grant, entry: number, actual: number): void {
@@ -208,40 +238,19 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     this.#look();
   };
 
+  /** A pass, then an end to every wait whose time is up: at one instant the grant wins. */
   #look(): void {
     if (this.size === 0 || this.#closed !== null) return;
-    drive(this, false, true);
-  }
-
-  /** Wires what has to be wired; whether the kernel can decide this demand alone. */
-  #prepare(demand: DemandSnapshot): boolean {
-    for (const { clock, name } of demand.clocks) {
-      if (clock !== this.clock) throw foreignClock(name);
+    if (this.isStarted) drive(this, false, true);
+    const now = this.now();
+    for (
+      let first = this.#timeouts.first;
+      first !== null && first.expiresAt <= now;
+      first = this.#timeouts.first
+    ) {
+      this.expire(first);
     }
-    if (demand.needsWiring) {
-      for (const entry of demand.entries) this.wirings.wire(entry);
-    }
-    return demand.isNative && (this.memory === null || demand.entries.length === 0);
-  }
-
-  /** The inline attempt of a demand that the kernel decides alone: a grant, or null when it has to wait. */
-  #attempt(demand: DemandSnapshot, job: JobSnapshot | null, signal: AbortSignal | undefined): Grant | null {
-    const verdict = attemptNatively(this, demand);
-    if (verdict === NO) return null;
-    if (verdict !== YES) throw this.#refuseAttempt(demand, job, verdict);
-    const grant = new Grant({ settler: this, demand, job, waitTicks: 0, heldTicks: null });
-    if (this.reporter === null) return grant;
-    this.report((reporter) => reporter.granted(demand.entries, job!, null));
-    if (!signal?.aborted && this.#closed === null) return grant;
-    this.settle(grant, true);
-    throw this.#closed === null ? signal!.reason : this.#closed();
-  }
-
-  #refuseAttempt(demand: DemandSnapshot, job: JobSnapshot | null, verdict: number): UncorrectableError {
-    const entry = this.host.kernel.attemptRefusal();
-    this.report((reporter) => reporter.refused(demand.entries, entry, job!, "circuit_blocked"));
-    const { key, count, sum } = demand.entries[entry]!;
-    return refusal(key, { count, sum }, verdict);
+    if (!this.isStarted) this.arm(Infinity);
   }
 
   #close(error: () => AdmissionError, reason: RejectReason): void {
@@ -255,11 +264,6 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     }
     this.line.shed(error, reason);
   }
-
-  #jobOf(options: AdmitOptions | undefined): JobSnapshot | null {
-    if (this.reporter === null) return null;
-    return (options?.context ?? createJobContext()).snapshot();
-  }
 }
 
 function closedBy(defect: unknown): UncorrectableError {
@@ -268,12 +272,4 @@ function closedBy(defect: unknown): UncorrectableError {
     code: "defect",
     cause: defect,
   });
-}
-
-function foreignClock(name: string): InvalidStateError {
-  return new InvalidStateError(
-    `Cannot admit a demand on ${
-      show(name)
-    }: it reads another clock than this Admission, give both the same clock`,
-  );
 }

@@ -18,6 +18,13 @@ export interface AdmissionOptions {
   events?: EventSink;
   /** Hears of faults; silent when left out. */
   logger?: Logger;
+  /** Most callers in line, empty demands not counted: a whole number from 0; Infinity when left out. */
+  maxQueue?: number;
+  /**
+   * What happens to work inside `run` that asks for permits that its own ancestors hold, beyond what the gate has: it is
+   * refused (the default), only logged, or not looked for.
+   */
+  nested?: "refuse" | "warn" | "off";
 }
 
 /** What one `admit` may be given. */
@@ -26,6 +33,17 @@ export interface AdmitOptions {
   signal?: AbortSignal;
   /** The job's identity for events; cancelling it ends the wait with a CancellationError. */
   context?: JobContext;
+  /** Longest wait in ms, 0 or more: 0 is one attempt, Infinity (the default) no limit. When it passes: TimeoutError. */
+  timeoutMs?: number;
+  /**
+   * Fails at once with TimeoutError when the demand cannot be granted within `timeoutMs` by the clock as known now. A refund
+   * or a raised cap could have beaten that.
+   */
+  failFast?: boolean;
+  /** Work that no ancestor waits for: it may ask for what its ancestors hold, and parks as usual. */
+  detached?: boolean;
+  /** A grant held longer than this, in ms, is reported to the logger and marked in `grants()`. Nothing is taken back. */
+  maxHoldMs?: number;
 }
 
 /** Options with their defaults. */
@@ -34,6 +52,8 @@ export interface CheckedAdmissionOptions {
   clock: Clock;
   events: EventSink | null;
   logger: Logger;
+  maxQueue: number;
+  nested: "refuse" | "warn" | "off";
 }
 
 const MEMORY_VERBS = ["fits", "tryTake", "give", "earliestFit", "onCapacityChange"] as const;
@@ -43,7 +63,14 @@ export function checkAdmissionOptions(options: AdmissionOptions): CheckedAdmissi
   if (typeof options !== "object" || options === null) {
     throw new TypeError(`Cannot make an Admission: options are ${show(options)}, they should be an object`);
   }
-  const { memory = null, clock = systemClock, events = null, logger } = options;
+  const {
+    memory = null,
+    clock = systemClock,
+    events = null,
+    logger,
+    maxQueue = Infinity,
+    nested = "refuse",
+  } = options;
   const what = "Cannot make an Admission:";
   if (!isClock(clock)) {
     throw new TypeError(`${what} clock is ${show(clock)}, it should be a Clock ({ now, wallNow, setTimer })`);
@@ -59,7 +86,16 @@ export function checkAdmissionOptions(options: AdmissionOptions): CheckedAdmissi
       `${what} memory is ${show(memory)} without ${missing}(), it should be an account or null`,
     );
   }
-  return { memory, clock, events, logger: safeLogger(logger) };
+  if (typeof maxQueue !== "number") {
+    throw new TypeError(`${what} maxQueue is ${show(maxQueue)}, it should be a number`);
+  }
+  if (!(maxQueue >= 0) || (maxQueue !== Infinity && !Number.isInteger(maxQueue))) {
+    throw new RangeError(`${what} maxQueue is ${maxQueue}, it should be a whole number from 0, or Infinity`);
+  }
+  if (!["refuse", "warn", "off"].includes(nested)) {
+    throw new TypeError(`${what} nested is ${show(nested)}, it should be "refuse", "warn" or "off"`);
+  }
+  return { memory, clock, events, logger: safeLogger(logger), maxQueue, nested };
 }
 
 /** @throws TypeError naming the option, its value and what would do. */
@@ -69,11 +105,27 @@ export function checkAdmitOptions(options: AdmitOptions): void {
       `Cannot admit: options are ${show(options)}, they should be an object such as { signal }`,
     );
   }
-  const { signal, context } = options;
+  const { signal, context, timeoutMs, maxHoldMs } = options;
+  checkSpan("timeoutMs", timeoutMs);
+  checkSpan("maxHoldMs", maxHoldMs);
+  checkFlag("failFast", options.failFast);
+  checkFlag("detached", options.detached);
   if (signal !== undefined && !isSignal(signal)) {
     throw new TypeError(`Cannot admit: signal is ${show(signal)}, it should be an AbortSignal`);
   }
   if (context !== undefined) checkContext(context);
+}
+
+function checkSpan(name: string, ms: number | undefined): void {
+  if (ms === undefined) return;
+  const what = `Cannot admit: ${name} is ${show(ms)}`;
+  if (typeof ms !== "number") throw new TypeError(`${what}, it should be a number of milliseconds`);
+  if (!(ms >= 0)) throw new RangeError(`${what}, it should be 0 or more, or Infinity`);
+}
+
+function checkFlag(name: string, flag: boolean | undefined): void {
+  if (flag === undefined || typeof flag === "boolean") return;
+  throw new TypeError(`Cannot admit: ${name} is ${show(flag)}, it should be true or false`);
 }
 
 function isSignal(value: unknown): value is AbortSignal {

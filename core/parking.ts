@@ -23,11 +23,19 @@ export class Waiter {
   /** Tick of the `admit` call. */
   readonly arrivedAt: number;
   readonly job: JobSnapshot | null;
+  /** Its place in the order of arrival. */
+  number = 0;
   slot = -1;
   generation = 0;
   grant: Grant | null = null;
   /** Set while a step runs that has not met this waiter yet: it leaves then, and a grant in progress is undone. */
   departure: Departure | null = null;
+  /** Tick at which the caller's patience ends, Infinity for none. */
+  expiresAt: number = Infinity;
+  /** Its place among those with a time limit, -1 for none. */
+  timeoutIndex = -1;
+  /** Whether `maxQueue` counts it: an empty demand is not. */
+  readonly isCounted: boolean;
   isSettled = false;
   /** The error of a settled waiter without a grant. */
   error: unknown = undefined;
@@ -41,6 +49,7 @@ export class Waiter {
     this.demand = demand;
     this.arrivedAt = arrivedAt;
     this.job = job;
+    this.isCounted = demand.entries.length > 0;
   }
 
   /** The caller's promise; for a waiter that is settled already, a settled one. */

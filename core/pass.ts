@@ -1,7 +1,7 @@
 import type { RateLimiter } from "./account.ts";
 import { toTicksUp, turnWallNow } from "./clock.ts";
 import { isReadableRefusal, UncorrectableError } from "./errors.ts";
-import { Grant, readHeldTicks } from "./grant.ts";
+import { type Grant, readHeldTicks } from "./grant.ts";
 import { refusal } from "./accounts/native.ts";
 import { invariant, show } from "./invariant.ts";
 import type { Monitor } from "./monitor.ts";
@@ -54,7 +54,16 @@ export function drive(monitor: Monitor, isInline: boolean, reportsHeld: boolean)
     monitor.sweep();
   } catch (error) {
     if (isTrap(error)) host.trapped(error);
-    else monitor.failWith(error);
+    else closeOn(monitor, error);
+  }
+}
+
+/** Closes the admission; if the kernel turns out to be broken as well, that has failed everyone already. */
+function closeOn(monitor: Monitor, defect: unknown): void {
+  try {
+    monitor.failWith(defect);
+  } catch (error) {
+    if (monitor.host.defect === null) throw error;
   }
 }
 
@@ -104,7 +113,7 @@ function granted(monitor: Monitor, waiter: Waiter, now: number): void {
     (entry) => kernel.heldSince(waiter.slot, entry),
   );
   const waitTicks = Math.max(0, now - waiter.arrivedAt);
-  const grant = new Grant({ settler: monitor, demand, job, waitTicks, heldTicks });
+  const grant = monitor.makeGrant({ settler: monitor, demand, job, waitTicks, heldTicks });
   monitor.reporter?.granted(demand.entries, job!, heldTicks);
   monitor.line.forget(waiter);
   if (waiter.departure === null) waiter.succeed(grant);

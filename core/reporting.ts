@@ -1,4 +1,5 @@
 import type { LimiterIdentity } from "./account.ts";
+import { isFreed } from "./accounts/native.ts";
 import { type Clock, toMs } from "./clock.ts";
 import type { JobSnapshot } from "./context.ts";
 import type { Entry } from "./demand.ts";
@@ -92,7 +93,8 @@ export class Reporter {
 
   #emit(subject: Subject, transition: Omit<Transition, "waiters" | "amount">): void {
     dropFaults(() => {
-      const waiters = this.#host.kernel.heldOn(subject.record);
+      // The last grant of a disposed account takes its record along.
+      const waiters = isFreed(subject.identity) ? 0 : this.#host.kernel.heldOn(subject.record);
       const facts = { ...transition, waiters, amount: subject.amount };
       return this.#sink(limiterEvent(subject.identity, facts, this.#clock.wallNow()));
     });

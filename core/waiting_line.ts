@@ -15,6 +15,8 @@ export class WaitingLine {
   readonly record: LineRecord;
   readonly #monitor: Monitor;
   #size = 0;
+  #counted = 0;
+  #parked = 0;
 
   constructor(host: KernelHost<Waiter>, record: LineRecord, monitor: Monitor) {
     this.host = host;
@@ -24,6 +26,22 @@ export class WaitingLine {
 
   get size(): number {
     return this.#size;
+  }
+
+  /** Those that `maxQueue` counts. */
+  get counted(): number {
+    return this.#counted;
+  }
+
+  /** In order of arrival. */
+  get waiters(): readonly Waiter[] {
+    return this.#mine().sort((a, b) => a.number - b.number);
+  }
+
+  /** The oldest, or null. */
+  get head(): Waiter | null {
+    const slot = this.host.guard((kernel) => kernel.headSlot(this.record));
+    return slot < 0 ? null : this.host.waiters[slot]!;
   }
 
   /** @throws QueueFullError when the kernel's table is full; then nothing has changed. */
@@ -38,6 +56,8 @@ export class WaitingLine {
     waiter.slot = slot;
     waiter.generation = this.host.kernel.generationOf(slot);
     this.host.waiters[slot] = waiter;
+    waiter.number = this.#parked++;
+    if (waiter.isCounted) this.#counted++;
     if (++this.#size === 1) this.host.targets.set(this.record, this.#monitor);
     return waiter;
   }
@@ -51,7 +71,7 @@ export class WaitingLine {
 
   /** A waiter that the kernel has let go leaves without a grant; `refusedBy` is the entry that refused it, or NO_ENTRY. */
   depart(waiter: Waiter, departure: Departure, now: number, refusedBy: number): void {
-    this.#shrink();
+    this.#shrink(waiter);
     this.#monitor.report((reporter) => reporter.rejected(waiter, departure.reason, now, refusedBy));
     this.#recycle(waiter);
     waiter.fail(departure.error);
@@ -59,7 +79,7 @@ export class WaitingLine {
 
   /** A waiter that was granted is out of the line; nothing is reported. */
   forget(waiter: Waiter): void {
-    this.#shrink();
+    this.#shrink(waiter);
     this.#recycle(waiter);
   }
 
@@ -73,9 +93,11 @@ export class WaitingLine {
   shed(error: () => AdmissionError, reason: RejectReason): void {
     const { host, record } = this;
     const now = this.#monitor.now();
-    for (let slot = host.kernel.headSlot(record); slot >= 0; slot = host.kernel.headSlot(record)) {
+    const headSlot = () => host.guard((kernel) => kernel.headSlot(record));
+    for (let slot = headSlot(); slot >= 0; slot = headSlot()) {
       const waiter = host.waiters[slot]!;
-      if (host.kernel.withdraw(slot, waiter.generation) !== 1) return this.#mark(error, reason);
+      const isOut = host.guard((kernel) => kernel.withdraw(slot, waiter.generation)) === 1;
+      if (!isOut) return this.#mark(error, reason);
       this.depart(waiter, { error: error(), reason }, now, NO_ENTRY);
     }
   }
@@ -83,6 +105,7 @@ export class WaitingLine {
   /** The kernel is gone: everyone fails without a call to it. */
   failAll(error: () => AdmissionError): void {
     this.#size = 0;
+    this.#counted = 0;
     for (const waiter of this.#mine()) waiter.fail(error());
   }
 
@@ -95,9 +118,10 @@ export class WaitingLine {
     return this.host.waiters.filter((waiter): waiter is Waiter => waiter?.monitor === this.#monitor);
   }
 
-  #shrink(): void {
+  #shrink(waiter: Waiter): void {
+    if (waiter.isCounted) this.#counted--;
     if (--this.#size === 0) this.host.targets.delete(this.record);
-    this.#monitor.someoneLeft();
+    this.#monitor.someoneLeft(waiter);
   }
 
   #recycle(waiter: Waiter): void {

@@ -45,7 +45,7 @@ export class CountingGate extends NativeAccount<void> {
 
   /** Permits in use now; above the capacity while running work exceeds a lowered one. */
   override get currentInUse(): number {
-    return this.call((record, kernel) => kernel.gateInUse(record));
+    return this.read((record, kernel) => kernel.gateInUse(record), 0);
   }
 
   override get status(): SemaphoreLimiterStatus {

@@ -28,10 +28,23 @@ const VERBS = ["fits", "tryTake", "give", "earliestFit", "accountFor"] as const;
 
 let bind: (account: NativeAccount<unknown>) => NativeBinding;
 let wakeSlot: (account: NativeAccount<unknown>) => void;
+let hasRecord: (account: NativeAccount<unknown>) => boolean;
 
 /** The kernel record behind a built-in account, made on first use; null for any other account. */
 export function nativeBinding(limiter: object): NativeBinding | null {
   return limiter instanceof NativeAccount ? bind(limiter) : null;
+}
+
+let disposals = 0;
+
+/** How many built-in accounts were disposed in this process: while it stands still, what was usable is usable. */
+export function disposalCount(): number {
+  return disposals;
+}
+
+/** Whether an account is a built-in one that was disposed and that no waiter and no grant names any more. */
+export function isFreed(limiter: object): boolean {
+  return limiter instanceof NativeAccount && !hasRecord(limiter);
 }
 
 /** Runs the public wake of a built-in account, if one is installed. */
@@ -49,12 +62,14 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   readonly #readsClock: boolean;
   readonly #createdAt: number;
   #binding: NativeBinding | null = null;
+  #generation = 0;
   #hasSlot = false;
   #isDisposed = false;
 
   static {
     bind = (account) => account.#bind();
     wakeSlot = (account) => account.#runSlot();
+    hasRecord = (account) => !account.#isDisposed || account.read(() => 1, 0) === 1;
   }
 
   /**
@@ -130,18 +145,21 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   override onCapacityChange(wake: (() => void) | null): void {
     super.onCapacityChange(wake);
     this.#hasSlot = wake !== null;
-    if (this.#binding !== null) {
-      this.#binding.host.kernel.setSlot(this.#binding.record, this.#hasSlot ? 1 : 0);
-    }
+    const binding = this.#binding;
+    // The record of a disposed account may be another account's by now.
+    if (binding === null || this.#isDisposed || binding.host.defect !== null) return;
+    binding.host.kernel.setSlot(binding.record, this.#hasSlot ? 1 : 0);
   }
 
   /**
    * Frees the kernel record once no waiter and no grant names it. Afterwards every verb and every new demand on the account
-   * is refused with InvalidStateError. An account that is simply dropped is freed when it is collected.
+   * is refused with InvalidStateError; readings go on until it is freed, and show an unused account then. An account that is
+   * simply dropped is freed when it is collected.
    */
   dispose(): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
+    disposals++;
     const binding = this.#binding;
     if (binding === null || binding.host.defect !== null) return;
     binding.host.forgetObject(this);
@@ -170,6 +188,20 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
     return host.guard((kernel) => operation(record, kernel));
   }
 
+  /**
+   * Reads a number of this account's record. A disposed account still tells it while a waiter or a grant names it, so that
+   * events can be reported; after that it answers `idle`.
+   */
+  protected read(operation: (record: AccountRecord, kernel: Kernel) => number, idle: number): number {
+    const binding = this.#binding;
+    if (!this.#isDisposed) return this.call(operation);
+    if (binding === null) return idle;
+    const { host, record } = binding;
+    return host.guard((kernel) =>
+      kernel.accountGeneration(record) === this.#generation ? operation(record, kernel) : idle
+    );
+  }
+
   /** This account's clock, in ticks; 0 for one that reads no clock. */
   protected nowTicks(): number {
     return this.#readsClock ? toTicks(this.#clock.now()) : 0;
@@ -181,7 +213,7 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
 
   /** Wall time of the turn of the last take or give; before the first, of construction. */
   protected lastActivity(): number {
-    const stamp = this.call((record, kernel) => kernel.lastActivity(record));
+    const stamp = this.read((record, kernel) => kernel.lastActivity(record), 0);
     return stamp === 0 ? this.#createdAt : stamp;
   }
 
@@ -220,6 +252,7 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
     const host = currentHost();
     const record = opened(host.guard((kernel) => this.openRecord(kernel, this.nowTicks())), show(this.#name));
     host.adopt(this, record);
+    this.#generation = host.kernel.accountGeneration(record);
     if (this.#hasSlot) host.kernel.setSlot(record, 1);
     const isNative = usesVerbsOf(this, this.nativePrototype);
     this.#binding = { host, record, clock: this.#readsClock ? this.#clock : null, isNative };

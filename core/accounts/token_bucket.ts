@@ -63,7 +63,7 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
 
   /** Whole tokens missing from a full bucket now; above the capacity while in debt. */
   override get currentInUse(): number {
-    return this.call((record, kernel) => kernel.bucketInUse(record, this.nowTicks()));
+    return this.read((record, kernel) => kernel.bucketInUse(record, this.nowTicks()), 0);
   }
 
   /** Null at throttle 0, else for example `throttle:1.5x`. */
@@ -74,11 +74,11 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
 
   /** How much longer than a minute a refill takes: 0 nominal, 0.5 half as long again, at most 9. */
   get throttle(): number {
-    return this.call((record, kernel) => kernel.bucketThrottle(record)) / 10;
+    return this.read((record, kernel) => kernel.bucketThrottle(record), 0) / 10;
   }
 
   override get status(): TokenBucketStatus {
-    const requests = this.call((record, kernel) => kernel.bucketRequests(record, this.nowTicks()));
+    const requests = this.read((record, kernel) => kernel.bucketRequests(record, this.nowTicks()), this.#rpm);
     return new TokenBucketStatus(this.#rpm, requests, this.#tpm, Math.max(0, this.#tokens()), this.wallNow());
   }
 
@@ -169,7 +169,7 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
   }
 
   #tokens(): number {
-    return this.call((record, kernel) => kernel.bucketTokens(record, this.nowTicks()));
+    return this.read((record, kernel) => kernel.bucketTokens(record, this.nowTicks()), this.#tpm);
   }
 }
 

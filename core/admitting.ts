@@ -1,0 +1,105 @@
+import { attempt } from "./attempt.ts";
+import { toTicksUp } from "./clock.ts";
+import { createJobContext, type JobContext, type JobSnapshot } from "./context.ts";
+import type { DemandSnapshot } from "./demand.ts";
+import { InvalidStateError, QueueFullError } from "./errors.ts";
+import { msUntil } from "./explanation.ts";
+import type { Grant } from "./grant.ts";
+import { show } from "./invariant.ts";
+import type { Monitor } from "./monitor.ts";
+import { checkNesting } from "./nesting.ts";
+import type { AdmitOptions } from "./options.ts";
+import type { Waiter } from "./parking.ts";
+import { drive } from "./pass.ts";
+import { isBeyond } from "./time_limits.ts";
+
+/** Grants at once on an empty line, or parks. Throws what `admit` rejects with before anybody is parked. */
+export function admit(monitor: Monitor, demand: DemandSnapshot, options: AdmitOptions): Promise<Grant> {
+  const job = jobOf(monitor, options.context);
+  const isPlain = prepare(monitor, demand);
+  const { nested, logger } = monitor;
+  if (nested !== "off" && options.detached !== true) checkNesting(demand, nested, logger);
+  const isInline = monitor.size === 0 && !monitor.isStepping;
+  if (isInline && isPlain) {
+    const grant = attempt(monitor, demand, job, options);
+    if (grant !== null) return Promise.resolve(grant);
+  }
+  if (demand.entries.length > 0 && monitor.line.counted >= monitor.maxQueue) {
+    return refuseFull(monitor, demand, isInline && !isPlain);
+  }
+  const waiter = monitor.line.park(demand, job);
+  listen(monitor, waiter, options);
+  if (isInline) drive(monitor, true, true);
+  // Only accounts outside the kernel can answer differently when they are asked again at once.
+  if (!waiter.isSettled) wait(monitor, waiter, options, isInline && isPlain);
+  return waiter.promise();
+}
+
+/** The inline attempt alone: a grant, or null. Nothing is reported when it is null. */
+export function tryAdmit(monitor: Monitor, demand: DemandSnapshot): Grant | null {
+  const isPlain = prepare(monitor, demand);
+  if (monitor.size > 0 || monitor.isStepping) return null;
+  const job = jobOf(monitor, undefined);
+  if (isPlain) return attempt(monitor, demand, job, {});
+  const waiter = monitor.line.park(demand, job);
+  drive(monitor, true, false);
+  if (waiter.grant !== null) return waiter.grant;
+  if (waiter.isSettled) throw waiter.error;
+  monitor.line.retract(waiter);
+  return null;
+}
+
+/** Wires what has to be wired; whether the kernel can decide this demand alone. */
+function prepare(monitor: Monitor, demand: DemandSnapshot): boolean {
+  for (const { clock, name } of demand.clocks) {
+    if (clock !== monitor.clock) throw foreignClock(name);
+  }
+  if (demand.needsWiring) {
+    for (const entry of demand.entries) monitor.wirings.wire(entry);
+  }
+  return demand.isNative && (monitor.memory === null || demand.entries.length === 0);
+}
+
+function foreignClock(name: string): InvalidStateError {
+  return new InvalidStateError(
+    `Cannot admit a demand on ${
+      show(name)
+    }: it reads another clock than this Admission, give both the same clock`,
+  );
+}
+
+function jobOf(monitor: Monitor, context: JobContext | undefined): JobSnapshot | null {
+  if (monitor.reporter === null) return null;
+  return (context ?? createJobContext()).snapshot();
+}
+
+/** With no room in line: one attempt of accounts outside the kernel, then the refusal. Nothing is reported. */
+function refuseFull(monitor: Monitor, demand: DemandSnapshot, isAttempted: boolean): Promise<Grant> {
+  const grant = isAttempted ? tryAdmit(monitor, demand) : null;
+  if (grant !== null) return Promise.resolve(grant);
+  const queueSize = monitor.size;
+  const message =
+    `Cannot wait: ${queueSize} wait already and maxQueue is ${monitor.maxQueue}; try again later`;
+  throw new QueueFullError(message, { queueSize, retryAfterMs: msUntil(monitor.now(), monitor.nextLookMs) });
+}
+
+/** A signal or context that fails while it is listened to leaves nobody in line. */
+function listen(monitor: Monitor, waiter: Waiter, { signal, context }: AdmitOptions): void {
+  try {
+    waiter.listen(signal ?? null, context ?? null);
+  } catch (fault) {
+    if (!waiter.isSettled) monitor.line.retract(waiter);
+    throw fault;
+  }
+}
+
+/** The waiter stays, within its time, unless that is hopeless. `wasSeen`: asking it again at once would change nothing. */
+function wait(monitor: Monitor, waiter: Waiter, options: AdmitOptions, wasSeen: boolean): void {
+  const { timeoutMs = Infinity, failFast = false } = options;
+  waiter.expiresAt = waiter.arrivedAt + toTicksUp(timeoutMs);
+  const isHopeless = failFast && isBeyond(monitor, waiter);
+  const isOneAttempt = timeoutMs === 0 && (wasSeen || !monitor.isStarted);
+  if (isHopeless || isOneAttempt) return monitor.expire(waiter);
+  if (waiter.expiresAt < Infinity) monitor.limit(waiter);
+  if (!wasSeen) monitor.wake();
+}
