@@ -6,3 +6,4 @@
  */
 export { ManualClock } from "./manual_clock.ts";
 export { MeterLimiter, ScriptedLimiter, type ScriptedMode, SwitchMemory } from "./doubles.ts";
+export { type ContractSubject, type MakeSubject, rateLimiterContract, type TestRunner } from "./contract.ts";
