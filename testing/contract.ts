@@ -1,4 +1,3 @@
-import assert from "node:assert/strict";
 import {
   Admission,
   Demand,
@@ -7,6 +6,7 @@ import {
   type RateLimiter,
   UncorrectableError,
 } from "../mod.ts";
+import { check, refuses, same } from "./checks.ts";
 import type { ManualClock } from "./manual_clock.ts";
 
 /** The two functions of a test runner that a suite needs. */
@@ -53,30 +53,30 @@ function questions<T>(make: MakeSubject<T>, { it }: TestRunner): void {
     const subject = make();
     const { account, room } = subject;
     const all = times(subject, room);
-    for (let i = 0; i < 10; i++) assert.equal(account.fits(all, []), true, "fits() on the fresh account");
-    assert.equal(account.tryTake(all, []), true, "tryTake() of what fits");
+    for (let i = 0; i < 10; i++) same(account.fits(all, []), true, "fits() on the fresh account");
+    same(account.tryTake(all, []), true, "tryTake() of what fits");
     for (let i = 0; i < 10; i++) {
-      assert.equal(account.fits(times(subject, 1), []), false, "fits() on the full account");
+      same(account.fits(times(subject, 1), []), false, "fits() on the full account");
     }
   });
 
   it("sets aside what is ahead, and never refuses for it", () => {
     const subject = make();
     const { account, room } = subject;
-    assert.equal(account.fits(times(subject, 1), times(subject, room - 1)), true);
-    assert.equal(account.fits(times(subject, 1), times(subject, room)), false);
-    assert.equal(account.tryTake(times(subject, 1), times(subject, room)), false);
-    assert.equal(account.tryTake(times(subject, room), []), true, "a declined take has taken nothing");
+    same(account.fits(times(subject, 1), times(subject, room - 1)), true, "fits() beside what is ahead");
+    same(account.fits(times(subject, 1), times(subject, room)), false, "fits() behind all there is");
+    same(account.tryTake(times(subject, 1), times(subject, room)), false, "tryTake() behind all there is");
+    same(account.tryTake(times(subject, room), []), true, "tryTake() of everything after a declined take");
   });
 
   it("refuses what can never fit, on the check and on the take, and takes nothing", () => {
     const subject = make();
     const { account, room, impossible } = subject;
     if (impossible === undefined) return;
-    assert.throws(() => account.fits(impossible, []), UncorrectableError);
-    assert.throws(() => account.tryTake(impossible, []), UncorrectableError);
-    assert.equal(account.earliestFit(impossible, []), null, "earliestFit() answers null and does not throw");
-    assert.equal(account.tryTake(times(subject, room), []), true);
+    refuses(() => account.fits(impossible, []), UncorrectableError, "fits() of what can never fit");
+    refuses(() => account.tryTake(impossible, []), UncorrectableError, "tryTake() of what can never fit");
+    same(account.earliestFit(impossible, []), null, "earliestFit() of what can never fit");
+    same(account.tryTake(times(subject, room), []), true, "tryTake() of everything after a refusal");
   });
 
   it("names an instant at which it fits, or null when only an event can help", async () => {
@@ -85,19 +85,22 @@ function questions<T>(make: MakeSubject<T>, { it }: TestRunner): void {
     account.tryTake(times(subject, room), []);
     const instant = account.earliestFit(times(subject, 1), []);
     if (account.replenishment === "RELEASE" && instant === null) return;
-    assert.equal(typeof instant, "number", "a metered account that is short names an instant");
+    same(typeof instant, "number", "the kind of instant that a metered account names when short");
     await clock.advanceTo(instant!);
-    assert.equal(account.fits(times(subject, 1), []), true, "it fits at the instant it named");
+    same(account.fits(times(subject, 1), []), true, "fits() at the instant it named");
   });
 
   it("says what an amount debits, by a name that stays", () => {
     const { account, amount } = make();
     const identity: LimiterIdentity = account.accountFor(amount);
-    assert.ok(identity.limiterName.length > 0);
-    assert.equal(account.accountFor(amount), identity, "the same amount debits the same identity");
-    assert.ok(Number.isFinite(identity.capacity) && identity.currentInUse >= 0);
-    assert.ok(identity.status.summary().length > 0);
-    assert.ok(identity.statusIndicator === null || identity.statusIndicator.length > 0);
+    check(identity.limiterName.length > 0, "limiterName should not be empty");
+    same(account.accountFor(amount), identity, "accountFor() of the same amount");
+    check(
+      Number.isFinite(identity.capacity) && identity.currentInUse >= 0,
+      "capacity and currentInUse should be numbers",
+    );
+    check(identity.status.summary().length > 0, "status.summary() should say something");
+    check(identity.statusIndicator !== "", "statusIndicator should be null when nominal");
   });
 }
 
@@ -107,25 +110,25 @@ function movements<T>(make: MakeSubject<T>, { it }: TestRunner): void {
     const { account, room } = subject;
     const all = times(subject, room);
     for (let round = 0; round < 3; round++) {
-      assert.equal(account.tryTake(all, []), true, `round ${round}`);
-      assert.equal(account.tryTake(times(subject, 1), []), false, `round ${round}`);
+      same(account.tryTake(all, []), true, `tryTake() of everything, round ${round}`);
+      same(account.tryTake(times(subject, 1), []), false, `tryTake() of one more, round ${round}`);
       account.give(all);
     }
-    assert.equal(account.fits([...all, ...times(subject, 1)].slice(0, room), []), true);
+    same(account.fits(all, []), true, "fits() of everything after it was given back");
   });
 
   it("takes one by one as much as at once", () => {
     const subject = make();
     for (let i = 0; i < subject.room; i++) {
-      assert.equal(subject.account.tryTake(times(subject, 1), []), true, `take ${i}`);
+      same(subject.account.tryTake(times(subject, 1), []), true, `take ${i}`);
     }
-    assert.equal(subject.account.tryTake(times(subject, 1), []), false);
+    same(subject.account.tryTake(times(subject, 1), []), false, "one more take");
   });
 
   it("comes back by release or by time, and always says the same", () => {
     const { account } = make();
-    assert.ok(account.replenishment === "RELEASE" || account.replenishment === "TIME");
-    assert.equal(account.replenishment, account.replenishment);
+    check(["RELEASE", "TIME"].includes(account.replenishment), "replenishment should be RELEASE or TIME");
+    same(account.replenishment, make().account.replenishment, "replenishment of another such account");
   });
 }
 
@@ -138,12 +141,12 @@ function waking<T>(make: MakeSubject<T>, { it }: TestRunner): void {
     account.onCapacityChange(() => runs.push("second"));
     account.tryTake(times(subject, 1), []);
     account.give(times(subject, 1));
-    assert.ok(!runs.includes("first"), "a replaced wake is never run");
+    check(!runs.includes("first"), "a replaced wake should never be run");
     account.onCapacityChange(null);
     runs.length = 0;
     account.tryTake(times(subject, 1), []);
     account.give(times(subject, 1));
-    assert.deepEqual(runs, [], "a cleared wake is never run");
+    same(runs.length, 0, "runs of a cleared wake");
   });
 
   it("hears of outcomes and of its line without a fault", () => {
@@ -165,7 +168,7 @@ function inLine<T>(make: MakeSubject<T>, { it }: TestRunner): void {
       order.push(index);
       out++;
       if (account.replenishment === "RELEASE") {
-        assert.ok(out <= room, `${out} are out, ${room} is all there is`);
+        check(out <= room, `${out} are out, ${room} is all there is`);
       }
       await Promise.resolve();
       out--;
@@ -174,8 +177,12 @@ function inLine<T>(make: MakeSubject<T>, { it }: TestRunner): void {
     const done = Promise.all(jobs);
     for (let i = 0; i < 10_000 && order.length < jobs.length; i++) await clock.advance(100);
     await done;
-    assert.deepEqual(order, [...order.keys()]);
-    assert.equal(admission.queueSize, 0);
+    check(
+      order.every((job, place) => job === place),
+      `jobs should go in order of arrival, they went ${order}`,
+    );
+    same(order.length, 3 * room + 2, "jobs admitted");
+    same(admission.queueSize, 0, "queueSize at the end");
     admission.stop();
   });
 
@@ -186,9 +193,9 @@ function inLine<T>(make: MakeSubject<T>, { it }: TestRunner): void {
     const demand = new Demand();
     for (let i = 0; i < room; i++) demand.add<T>(account, amount as never);
     const grant = await admission.admit(demand);
-    assert.equal(account.fits([amount], []), false);
+    same(account.fits([amount], []), false, "fits() while a grant has everything");
     grant.rollback();
-    assert.equal(account.fits(times(subject, room), []), true);
+    same(account.fits(times(subject, room), []), true, "fits() of everything after a rollback");
     admission.stop();
   });
 }

@@ -7,3 +7,4 @@
 export { ManualClock } from "./manual_clock.ts";
 export { MeterLimiter, ScriptedLimiter, type ScriptedMode, SwitchMemory } from "./doubles.ts";
 export { type ContractSubject, type MakeSubject, rateLimiterContract, type TestRunner } from "./contract.ts";
+export { ContractError } from "./checks.ts";
