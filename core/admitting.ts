@@ -15,6 +15,8 @@ import { isBeyond } from "./time_limits.ts";
 
 /** Grants at once on an empty line, or parks. Throws what `admit` rejects with before anybody is parked. */
 export function admit(monitor: Monitor, demand: DemandSnapshot, options: AdmitOptions): Promise<Grant> {
+  // Where nobody's code runs before the caller parks, parking reads the clock: a grant at once needs no reading.
+  const arrivedAt = demand.isNative && !demand.needsWiring ? null : monitor.now();
   const job = jobOf(monitor, options.context);
   const isPlain = prepare(monitor, demand);
   const { nested, logger } = monitor;
@@ -27,9 +29,9 @@ export function admit(monitor: Monitor, demand: DemandSnapshot, options: AdmitOp
   if (demand.entries.length > 0 && monitor.line.counted >= monitor.maxQueue) {
     return refuseFull(monitor, demand, isInline && !isPlain);
   }
-  const waiter = monitor.line.park(demand, job);
+  const waiter = monitor.line.park(demand, job, arrivedAt ?? monitor.now());
   listen(monitor, waiter, options);
-  if (isInline) drive(monitor, true, true);
+  if (isInline) drive(monitor, true, true, waiter.arrivedAt);
   // Only accounts outside the kernel can answer differently when they are asked again at once.
   if (!waiter.isSettled) wait(monitor, waiter, options, isInline && isPlain);
   return waiter.promise();
@@ -41,8 +43,8 @@ export function tryAdmit(monitor: Monitor, demand: DemandSnapshot): Grant | null
   if (monitor.size > 0 || monitor.isStepping) return null;
   const job = jobOf(monitor, undefined);
   if (isPlain) return attempt(monitor, demand, job, {});
-  const waiter = monitor.line.park(demand, job);
-  drive(monitor, true, false);
+  const waiter = monitor.line.park(demand, job, monitor.now());
+  drive(monitor, true, false, waiter.arrivedAt);
   if (waiter.grant !== null) return waiter.grant;
   if (waiter.isSettled) throw waiter.error;
   monitor.line.retract(waiter);

@@ -30,12 +30,16 @@ const NOTHING: readonly unknown[] = Object.freeze([]);
 
 /**
  * Runs the kernel's cursor over the line to its end: a whole pass, or the inline attempt of the only waiter. It is the only
- * driver of passes. The clock is read once. Whatever escapes closes the admission, and a trap its kernel.
+ * driver of passes. The clock is read once; an inline attempt goes by the reading of its arrival. Whatever escapes closes the admission, and a trap its kernel.
  */
-export function drive(monitor: Monitor, isInline: boolean, reportsHeld: boolean): void {
+export function drive(
+  monitor: Monitor,
+  isInline: boolean,
+  reportsHeld: boolean,
+  now: number = monitor.now(),
+): void {
   const { host, line: { record: line } } = monitor;
   const { kernel } = host;
-  const now = monitor.now();
   try {
     monitor.step(() => {
       kernel.setWallTime(turnWallNow(monitor.clock));

@@ -45,8 +45,8 @@ export class WaitingLine {
   }
 
   /** @throws QueueFullError when the kernel's table is full; then nothing has changed. */
-  park(demand: DemandSnapshot, job: JobSnapshot | null): Waiter {
-    const waiter = new Waiter(this.#monitor, demand, this.#monitor.now(), job);
+  park(demand: DemandSnapshot, job: JobSnapshot | null, arrivedAt: number): Waiter {
+    const waiter = new Waiter(this.#monitor, demand, arrivedAt, job);
     stage(this.host.kernel, demand.entries);
     const slot = this.host.guard((kernel) => kernel.park(this.record, demand.entries.length));
     if (slot < 0) {
