@@ -3,20 +3,13 @@ import type { LimiterIdentity } from "./account.ts";
 import { type AccountRecord, type Kernel, type LineRecord, wasmKernel } from "./kernel.ts";
 import { WAKE_LINES } from "../assembly/layout.ts";
 import { show } from "./invariant.ts";
+import { newRegistry, type Registry } from "./weak.ts";
 
 /** What a kernel needs of an admission: to be told of wakes, and of the kernel's end. */
 export interface WakeTarget {
   wake(): void;
   /** The kernel is broken: fail every caller without calling it any more. */
   kernelFailed(defect: Error): void;
-}
-
-type Registry<T> = Pick<FinalizationRegistry<T>, "register" | "unregister">;
-
-/** Older workerd dates have no FinalizationRegistry: records of collected objects then stay until `dispose`. */
-function newRegistry<T>(collected: (held: T) => void): Registry<T> {
-  if (typeof FinalizationRegistry === "function") return new FinalizationRegistry(collected);
-  return { register: () => {}, unregister: () => false };
 }
 
 /** A kernel with what the shell keeps beside it: who waits in which slot, and which records belong to custom accounts. */

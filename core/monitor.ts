@@ -14,6 +14,7 @@ import { Reporter } from "./reporting.ts";
 import { giveBack, reconcileEntry } from "./settlement.ts";
 import { timeoutOf } from "./time_limits.ts";
 import { Timeouts } from "./timeouts.ts";
+import { weakly } from "./weak.ts";
 import { WaitingLine } from "./waiting_line.ts";
 import { Wirings } from "./wiring.ts";
 
@@ -67,7 +68,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
       ? null
       : new Reporter(options.events, this.host, this.clock, this.memory, memoryRecord);
     this.#alarm = new Alarm(this.clock, () => this.#look());
-    const self = new WeakRef(this);
+    const self = weakly(this);
     this.wirings = new Wirings(this.host, () => self.deref()?.wakeByAccount());
   }
 

@@ -1,6 +1,7 @@
 import type { LimiterIdentity, RateLimiter } from "./account.ts";
 import type { Entry } from "./demand.ts";
 import type { KernelHost } from "./host.ts";
+import { type Weak, weakly } from "./weak.ts";
 
 /** Buckets of one router that the held view adds up before it looks for idle ones to drop. */
 const PRUNE_ABOVE = 64;
@@ -19,7 +20,7 @@ export class Wirings {
   readonly #host: KernelHost;
   readonly #wake: () => void;
   readonly #known = new WeakMap<RateLimiter<unknown>, Wiring>();
-  #accounts: WeakRef<RateLimiter<unknown>>[] = [];
+  #accounts: Weak<RateLimiter<unknown>>[] = [];
   #pruneAbove = PRUNE_ABOVE;
 
   constructor(host: KernelHost, wake: () => void) {
@@ -73,7 +74,7 @@ export class Wirings {
   }
 
   #remember(limiter: RateLimiter<unknown>): void {
-    this.#accounts.push(new WeakRef(limiter));
+    this.#accounts.push(weakly(limiter));
     if (this.#accounts.length <= this.#pruneAbove) return;
     this.#accounts = this.#accounts.filter((account) => account.deref() !== undefined);
     this.#pruneAbove = Math.max(PRUNE_ABOVE, 2 * this.#accounts.length);
