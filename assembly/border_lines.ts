@@ -135,6 +135,11 @@ export function deadline(line: Line): f64 {
   return line.deadline;
 }
 
+/** The earliest deadline that lies after the instant of the last pass, Infinity for none. */
+export function laterDeadline(line: Line): f64 {
+  return line.laterDeadline;
+}
+
 export function askedVerb(line: Line): i32 {
   return line.verb;
 }
@@ -164,12 +169,12 @@ export function holdCount(slot: i32): i32 {
   return slab.waiterAt(slot).holds;
 }
 
-/** The tick since which an entry (or MEMORY_ENTRY) held the waiter, NaN when it never did. */
+/** The tick since which the account of an entry (or MEMORY_ENTRY) held the waiter, NaN when it never did. */
 export function heldSince(slot: i32, entry: i32): f64 {
   const waiter = slab.waiterAt(slot);
   if (entry == MEMORY_ENTRY) return waiter.memoryOrder == 0 ? NaN : waiter.memoryHeldSince;
-  const cell = slab.cellAt(waiter, entry);
-  return queue.isHeldOn(cell) ? cell.heldSince : NaN;
+  const cell = queue.holdOn(waiter, slab.cellAt(waiter, entry).key);
+  return cell === null ? NaN : cell.heldSince;
 }
 
 /** Whether an entry was short at the waiter's last attempt. */

@@ -20,6 +20,7 @@ export {
   answer,
   abandon,
   deadline,
+  laterDeadline,
   askedVerb,
   askedEntry,
   refusedReason,

@@ -21,7 +21,7 @@ export const GROW_PAGES = 16;
 // --- Record sizes in bytes, checked against the records at compile time. ---
 
 export const ACCOUNT_BYTES = 192;
-export const LINE_BYTES = 104;
+export const LINE_BYTES = 112;
 export const WAITER_BYTES = 64;
 export const CELL_BYTES = 32;
 export const WIRE_BYTES = 16;

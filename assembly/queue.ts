@@ -116,8 +116,14 @@ export function recycle(waiter: Waiter): void {
 
 // --- Held counts. ---
 
-export function isHeldOn(cell: Cell): bool {
-  return cell.marks >> CELL_ORDER_SHIFT != 0;
+/** The cell that carries the hold on a key: a demand may name one account through several limiters, and is held there once. */
+export function holdOn(waiter: Waiter, key: Account): Cell | null {
+  if (waiter.holds == 0 && (waiter.flags & WAITER_GONE) == 0) return null;
+  for (let i = 0; i < waiter.cellCount; i++) {
+    const cell = cellAt(waiter, i);
+    if (cell.key === key && cell.marks >> CELL_ORDER_SHIFT != 0) return cell;
+  }
+  return null;
 }
 
 /** Whether an entry (or MEMORY_ENTRY) was short at the waiter's last attempt. */
@@ -143,7 +149,7 @@ export function lowerHolds(waiter: Waiter): void {
   if (waiter.holds == 0) return;
   for (let i = 0; i < waiter.cellCount; i++) {
     const cell = cellAt(waiter, i);
-    if (isHeldOn(cell)) cell.key.held--;
+    if (cell.marks >> CELL_ORDER_SHIFT != 0) cell.key.held--;
   }
   const memory = waiter.line.memory;
   if (waiter.memoryOrder != 0 && memory !== null) memory.held--;

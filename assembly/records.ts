@@ -122,7 +122,7 @@ export class Waiter {
 
 // Line: 0 head, 4 tail, 8 count, 12 memory, 16 cursor, 20 phase, 24 entry, 28 asked, 32 verb, 36 shorts, 40 newlyShort,
 //       44 undone, 48 taken, 52 after, 56 reason, 60 isInline, 64 wantsHeld, 68 isWoken, 72 now, 80 deadline,
-//       88 nextWoken, 92 nextFree, 96 attemptsSeen
+//       88 laterDeadline, 96 nextWoken, 100 nextFree, 104 attemptsSeen
 // @ts-ignore: decorator
 @unmanaged
 export class Line {
@@ -155,6 +155,8 @@ export class Line {
   now: f64;
   /** The earliest deadline over the waiters looked at in this walk. */
   deadline: f64;
+  /** The earliest of them that lies after now: an account that names passed instants must not hide it. */
+  laterDeadline: f64;
   nextWoken: Line | null;
   nextFree: Line | null;
   attemptsSeen: i32;

@@ -11,7 +11,7 @@ import {
   OUTCOME_BITS,
 } from "./layout";
 import { Cell, CELL_SHORT, Line, Waiter, WAITER_CANCELLED, WAITER_MEMORY_SHORT, WAITER_NEWLY_SHORT } from "./records";
-import { isHeldOn, lowerHolds, markHeld, markHeldOnMemory, unlink } from "./queue";
+import { holdOn, lowerHolds, markHeld, markHeldOnMemory, unlink } from "./queue";
 import { cellAt } from "./slab";
 
 // Phases: what `step` does next, or which answer it waits for.
@@ -47,6 +47,7 @@ export function abandon(line: Line): void {
 export function restart(line: Line): void {
   line.cursor = line.head;
   line.deadline = Infinity;
+  line.laterDeadline = Infinity;
   line.newlyShort = 0;
   line.phase = WALK;
 }
@@ -114,6 +115,7 @@ export function grant(line: Line, waiter: Waiter): i32 {
 /** The attempt ended with the waiter still in line. */
 export function hold(line: Line, waiter: Waiter): i32 {
   line.deadline = min(line.deadline, waiter.deadline);
+  if (waiter.deadline > line.now) line.laterDeadline = min(line.laterDeadline, waiter.deadline);
   if (line.isInline) {
     line.phase = MARK;
     return ON;
@@ -138,7 +140,7 @@ function noteNewlyShort(line: Line, waiter: Waiter): void {
 export function noteShort(line: Line, waiter: Waiter, cell: Cell): void {
   cell.marks |= CELL_SHORT;
   line.shorts++;
-  if (!isHeldOn(cell)) noteNewlyShort(line, waiter);
+  if (holdOn(waiter, cell.key) === null) noteNewlyShort(line, waiter);
 }
 
 // --- Nobody left: those who are newly short are marked, in arrival order, then demand order. ---
@@ -170,7 +172,7 @@ function markNext(line: Line, waiter: Waiter): i32 {
   }
   for (let i = 0; i < waiter.cellCount; i++) {
     const cell = cellAt(waiter, i);
-    if ((cell.marks & CELL_SHORT) == 0 || isHeldOn(cell)) continue;
+    if ((cell.marks & CELL_SHORT) == 0 || holdOn(waiter, cell.key) !== null) continue;
     markHeld(waiter, cell, line.now);
     return i;
   }

@@ -27,7 +27,7 @@ export function admit(monitor: Monitor, demand: DemandSnapshot, options: AdmitOp
     if (grant !== null) return Promise.resolve(grant);
   }
   if (demand.entries.length > 0 && monitor.line.counted >= monitor.maxQueue) {
-    return refuseFull(monitor, demand, isInline && !isPlain);
+    return refuseFull(monitor, demand, options, isInline && !isPlain);
   }
   const waiter = monitor.line.park(demand, job, arrivedAt ?? monitor.now());
   listen(monitor, waiter, options);
@@ -76,9 +76,19 @@ function jobOf(monitor: Monitor, context: JobContext | undefined): JobSnapshot |
 }
 
 /** With no room in line: one attempt of accounts outside the kernel, then the refusal. Nothing is reported. */
-function refuseFull(monitor: Monitor, demand: DemandSnapshot, isAttempted: boolean): Promise<Grant> {
-  const grant = isAttempted ? tryAdmit(monitor, demand) : null;
-  if (grant !== null) return Promise.resolve(grant);
+function refuseFull(
+  monitor: Monitor,
+  demand: DemandSnapshot,
+  options: AdmitOptions,
+  isAttempted: boolean,
+): Promise<Grant> {
+  if (isAttempted) {
+    const waiter = monitor.line.park(demand, jobOf(monitor, options.context), monitor.now());
+    listen(monitor, waiter, options);
+    drive(monitor, true, false, waiter.arrivedAt);
+    if (waiter.isSettled) return waiter.promise();
+    monitor.line.retract(waiter);
+  }
   const queueSize = monitor.size;
   const message =
     `Cannot wait: ${queueSize} wait already and maxQueue is ${monitor.maxQueue}; try again later`;

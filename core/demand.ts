@@ -219,8 +219,7 @@ function bindEntry(entry: Entry, host: KernelHost): Clock | null {
   const binding = nativeBinding(entry.limiter);
   if (binding === null) {
     entry.limiterRecord = host.customRecord(entry.limiter as unknown as LimiterIdentity);
-    entry.keyRecord = keyRecord(entry, host);
-    return null;
+    return bindKey(entry, host);
   }
   checkHost(binding.host, host, entry.key.limiterName);
   entry.isNative = binding.isNative && entry.key === entry.limiter as unknown;
@@ -234,11 +233,12 @@ function needsWiring({ isNative, limiter }: Entry): boolean {
   return !isNative || limiter.observeHeld !== AbstractRateLimiter.prototype.observeHeld;
 }
 
-function keyRecord(entry: Entry, host: KernelHost): AccountRecord {
+/** The bucket that a router routes to; answers the clock it must share, or null. */
+function bindKey(entry: Entry, host: KernelHost): Clock | null {
   const binding = nativeBinding(entry.key);
-  if (binding === null) return host.customRecord(entry.key);
-  checkHost(binding.host, host, entry.key.limiterName);
-  return binding.isNative ? binding.record : host.customRecord(entry.key);
+  if (binding !== null) checkHost(binding.host, host, entry.key.limiterName);
+  entry.keyRecord = binding?.isNative ? binding.record : host.customRecord(entry.key);
+  return binding?.clock ?? null;
 }
 
 function checkHost(its: KernelHost, ours: KernelHost, name: string): void {

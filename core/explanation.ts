@@ -1,4 +1,5 @@
 import type { RateLimiter } from "./account.ts";
+import { checkedInstant, checkedVerdict } from "./answers.ts";
 import { toMs, toTicksUp } from "./clock.ts";
 import type { Entry } from "./demand.ts";
 import { refusal } from "./accounts/native.ts";
@@ -79,7 +80,7 @@ function viewNative(monitor: Monitor, entry: Entry, ahead: Entry | null): Accoun
   };
 }
 
-/** A fault of the account shows as its refusal. */
+/** A fault of the account, or an answer that is none, shows as its refusal: an attempt would refuse for it. */
 function viewCustom(
   limiter: RateLimiter<unknown>,
   account: string,
@@ -98,8 +99,9 @@ function viewCustom(
     refusal: null,
   };
   try {
-    if (limiter.fits(mine, ahead)) return { ...view, missing: 0 };
-    return { ...view, isShort: true, earliestMs: limiter.earliestFit(mine, ahead) };
+    if (checkedVerdict("fits", limiter.fits(mine, ahead))) return { ...view, missing: 0 };
+    const instant = limiter.earliestFit(mine, ahead);
+    return { ...view, isShort: true, earliestMs: checkedInstant(instant) === Infinity ? null : instant };
   } catch (fault) {
     return { ...view, refusal: fault instanceof Error ? fault.message : String(fault) };
   }

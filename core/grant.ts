@@ -86,11 +86,13 @@ export class Grant implements Disposable, AsyncDisposable {
     const { heldTicks, demand, settler } = this.#parts;
     const waits = new Map<string, number>();
     if (heldTicks === null) return waits;
+    const seen = new Set<unknown>();
     heldTicks.forEach((ticks, index) => {
-      if (Number.isNaN(ticks)) return;
-      const name = index < demand.entries.length
-        ? demand.entries[index]!.key.limiterName
-        : settler.memoryName ?? "memory";
+      const key = demand.entries[index]?.key ?? null;
+      // Two entries on one account were held there once.
+      if (Number.isNaN(ticks) || seen.has(key)) return;
+      seen.add(key);
+      const name = key?.limiterName ?? settler.memoryName ?? "memory";
       waits.set(name, (waits.get(name) ?? 0) + wholeMs(ticks));
     });
     return waits;

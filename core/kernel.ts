@@ -32,6 +32,7 @@ export interface Kernel {
   answer(line: LineRecord, verdict: number, instant: number): number;
   abandon(line: LineRecord): void;
   deadline(line: LineRecord): number;
+  laterDeadline(line: LineRecord): number;
   askedVerb(line: LineRecord): number;
   askedEntry(line: LineRecord): number;
   wasAlone(line: LineRecord): number;

@@ -2,6 +2,7 @@ import { Alarm } from "./alarm.ts";
 import { type Clock, toTicks } from "./clock.ts";
 import { type AdmissionError, InvalidStateError, UncorrectableError } from "./errors.ts";
 import { claimSettlement, Grant, type GrantParts, type Settler } from "./grant.ts";
+import { Draining } from "./draining.ts";
 import { Holds } from "./holds.ts";
 import { currentHost, type KernelHost, opened, type WakeTarget } from "./host.ts";
 import type { RejectReason } from "./events.ts";
@@ -49,8 +50,12 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   readonly #timeouts = new Timeouts();
   /** The earliest deadline that the last pass found. */
   #lookAt = Infinity;
-  #unsettled = 0;
-  readonly #draining: (() => void)[] = [];
+  /** The earliest of them that lies ahead. */
+  #laterLookAt = Infinity;
+  #isPassing = false;
+  /** Whether something asked for a pass while one ran. */
+  #isWokenByPass = false;
+  readonly #draining = new Draining();
 
   constructor(options: CheckedAdmissionOptions) {
     this.host = currentHost() as KernelHost<Waiter>;
@@ -116,7 +121,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   /** Limits a wait to `waiter.expiresAt`. */
   limit(waiter: Waiter): void {
     this.#timeouts.add(waiter);
-    this.arm(this.#lookAt);
+    this.#arm();
   }
 
   /** The instant of the next look, ms, or null when only an event leads to one. */
@@ -127,6 +132,10 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   /** Asks for a pass, once however often it is called before that runs. */
   wake(): void {
     if (this.#isPassDue || this.size === 0 || !this.isStarted || this.#closed !== null) return;
+    if (this.#isPassing) {
+      this.#isWokenByPass = true;
+      return;
+    }
     this.#isPassDue = true;
     DUE.then(this.#pass);
   }
@@ -148,7 +157,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     this.#alarm.moved();
     if (this.size > 0) return;
     this.#alarm.clear();
-    this.#settled();
+    this.#draining.look(0);
   }
 
   /** Runs something that may call user code, as a step: what that asks of this admission is done afterwards. */
@@ -161,47 +170,57 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     }
   }
 
+  /** The step of a pass or an inline attempt: what wakes meanwhile leads to another pass after it. */
+  runPass(work: () => void): void {
+    this.#isPassing = true;
+    try {
+      this.step(work);
+    } finally {
+      this.#isPassing = false;
+    }
+    this.#arm();
+  }
+
   /** Tells the sink, if there is one. */
   report(tell: (reporter: Reporter) => void): void {
     const { reporter } = this;
     if (reporter !== null) this.step(() => tell(reporter));
   }
 
-  /** After a pass: waits for the earliest instant at which the clock alone may let somebody go, or a time limit ends. */
-  arm(lookAtTicks: number): void {
-    this.#lookAt = lookAtTicks;
+  /** What a pass found: the earliest instant at which the clock alone may let somebody go, and the earliest that lies ahead. */
+  lookAgainAt(firstTicks: number, laterTicks: number): void {
+    this.#lookAt = firstTicks;
+    this.#laterLookAt = laterTicks;
+  }
+
+  /** Waits for the next look, or for the end of a time limit. */
+  #arm(): void {
     const isIdle = this.size === 0 || this.#closed !== null;
-    const at = isIdle ? Infinity : Math.min(this.isStarted ? lookAtTicks : Infinity, this.#timeouts.next);
-    if (this.#alarm.set(at)) this.wake();
+    const isLooking = this.isStarted && !isIdle;
+    const first = isLooking ? (this.#isWokenByPass ? -Infinity : this.#lookAt) : Infinity;
+    const limit = isIdle ? Infinity : this.#timeouts.next;
+    this.#isWokenByPass = false;
+    if (this.#alarm.set(Math.min(first, limit), Math.min(this.#laterLookAt, limit))) this.wake();
   }
 
   makeGrant(parts: GrantParts): Grant {
-    this.#unsettled++;
+    this.#draining.granted();
     return new Grant(parts);
   }
 
   settle(grant: Grant, everything: boolean): void {
     if (!claimSettlement(grant, everything ? "rolled back" : "released")) return;
-    this.#unsettled--;
     this.holds.forget(grant);
     try {
       giveBack(this, grant, everything);
     } finally {
-      this.#settled();
+      this.#draining.settled(this.size);
     }
   }
 
   /** Resolves when nobody waits and every grant is settled. */
   drain(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#draining.push(resolve);
-      this.#settled();
-    });
-  }
-
-  #settled(): void {
-    if (this.#draining.length === 0 || this.size > 0 || this.#unsettled > 0) return;
-    for (const resolve of this.#draining.splice(0)) resolve();
+    return this.#draining.wait(this.size);
   }
 
   reconcile(grant: Grant, entry: number, actual: number): void {
@@ -245,14 +264,8 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     if (this.isStarted) drive(this, false, true);
     // The clock costs more than a pass: it is read again only for those who wait with a limit.
     const now = this.#timeouts.first === null ? -Infinity : this.now();
-    for (
-      let first = this.#timeouts.first;
-      first !== null && first.expiresAt <= now;
-      first = this.#timeouts.first
-    ) {
-      this.expire(first);
-    }
-    if (!this.isStarted) this.arm(Infinity);
+    for (const waiter of this.#timeouts.due(now)) this.expire(waiter);
+    if (!this.isStarted) this.#arm();
   }
 
   #close(error: () => AdmissionError, reason: RejectReason): void {

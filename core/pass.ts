@@ -1,5 +1,6 @@
 import type { RateLimiter } from "./account.ts";
-import { toTicksUp, turnWallNow } from "./clock.ts";
+import { checkedInstant, checkedVerdict } from "./answers.ts";
+import { turnWallNow } from "./clock.ts";
 import { isReadableRefusal, UncorrectableError } from "./errors.ts";
 import { type Grant, readHeldTicks } from "./grant.ts";
 import { refusal } from "./accounts/native.ts";
@@ -30,7 +31,8 @@ const NOTHING: readonly unknown[] = Object.freeze([]);
 
 /**
  * Runs the kernel's cursor over the line to its end: a whole pass, or the inline attempt of the only waiter. It is the only
- * driver of passes. The clock is read once; an inline attempt goes by the reading of its arrival. Whatever escapes closes the admission, and a trap its kernel.
+ * driver of passes. The clock is read once; an inline attempt goes by the reading of its arrival. Whatever escapes closes
+ * the admission, and a trap its kernel.
  */
 export function drive(
   monitor: Monitor,
@@ -41,7 +43,7 @@ export function drive(
   const { host, line: { record: line } } = monitor;
   const { kernel } = host;
   try {
-    monitor.step(() => {
+    monitor.runPass(() => {
       kernel.setWallTime(turnWallNow(monitor.clock));
       const wantsHeld = reportsHeld && monitor.reporter !== null;
       invariant(
@@ -53,7 +55,7 @@ export function drive(
         word = follow(monitor, word, now);
         if (monitor.host.defect !== null) return;
       }
-      monitor.arm(kernel.deadline(line));
+      monitor.lookAgainAt(kernel.deadline(line), kernel.laterDeadline(line));
     });
     monitor.sweep();
   } catch (error) {
@@ -181,9 +183,9 @@ function ask(monitor: Monitor, waiter: Waiter): number {
   try {
     const ahead = isMemory || verb === ASK_GIVE ? NOTHING : reserved(monitor, waiter, entry);
     if (verb === ASK_GIVE) compensate(monitor, () => limiter.give(mine));
-    else if (verb === ASK_EARLIEST) instant = instantOf(limiter, limiter.earliestFit(mine, ahead));
-    else if (verb === ASK_FITS) verdict = verdictOf("fits", limiter.fits(mine, ahead));
-    else verdict = verdictOf("tryTake", limiter.tryTake(mine, ahead));
+    else if (verb === ASK_EARLIEST) instant = checkedInstant(limiter.earliestFit(mine, ahead));
+    else if (verb === ASK_FITS) verdict = checkedVerdict("fits", limiter.fits(mine, ahead)) ? YES : NO;
+    else verdict = checkedVerdict("tryTake", limiter.tryTake(mine, ahead)) ? YES : NO;
   } catch (fault) {
     monitor.fault = fault;
     verdict = THREW;
@@ -212,21 +214,4 @@ function reserved(monitor: Monitor, waiter: Waiter, entry: number): readonly unk
   if (head === waiter) return NOTHING;
   const { key } = waiter.demand.entries[entry]!;
   return head.demand.entries.find((each) => each.key === key)?.amounts ?? NOTHING;
-}
-
-function verdictOf(verb: string, answer: boolean): number {
-  if (typeof answer !== "boolean") {
-    throw new TypeError(`${verb}() answered ${show(answer)}, it should be true or false`);
-  }
-  return answer ? YES : NO;
-}
-
-function instantOf(limiter: RateLimiter<unknown>, answer: number | null): number {
-  if (answer === null) return Infinity;
-  if (typeof answer === "number" && !Number.isNaN(answer)) return toTicksUp(answer);
-  throw new TypeError(
-    `earliestFit() of ${show(limiter)} answered ${
-      show(answer)
-    }, it should be an instant in ms, or null when no time is known`,
-  );
 }

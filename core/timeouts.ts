@@ -14,6 +14,14 @@ export class Timeouts {
     return this.#heap[0] ?? null;
   }
 
+  /** Takes out those whose limit has come, one after the other. */
+  *due(nowTicks: number): Generator<Waiter, void> {
+    for (let first = this.first; first !== null && first.expiresAt <= nowTicks; first = this.first) {
+      this.remove(first);
+      yield first;
+    }
+  }
+
   add(waiter: Waiter): void {
     this.#heap.push(waiter);
     this.#place(waiter, this.#heap.length - 1);

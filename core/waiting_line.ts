@@ -109,9 +109,12 @@ export class WaitingLine {
     for (const waiter of this.#mine()) waiter.fail(error());
   }
 
-  /** A step is running: it meets the marked ones, and whoever it does not meet is shed after it. */
+  /** A step is running: it asks nobody any more and meets the marked ones; whoever it does not meet is shed after it. */
   #mark(error: () => AdmissionError, reason: RejectReason): void {
-    for (const waiter of this.#mine()) waiter.departure ??= { error: error(), reason };
+    for (const waiter of this.#mine()) {
+      this.host.guard((kernel) => kernel.withdraw(waiter.slot, waiter.generation));
+      waiter.departure ??= { error: error(), reason };
+    }
   }
 
   #mine(): Waiter[] {

@@ -34,7 +34,7 @@ export async function pack(): Promise<string> {
     !existsSync(join(ROOT, path))
   );
   if (missing.length > 0) throw new Error(`Cannot pack: ${missing.join(", ")} missing.`);
-  rmSync(PACKAGE, { recursive: true, force: true });
+  rmSync(PACKAGE, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   mkdirSync(PACKAGE, { recursive: true });
   await bundle();
   await writeKernel();

@@ -187,18 +187,15 @@ describe("replay program", () => {
 
   for (const name of ["code", "conv"]) {
     const path = join(ROOT, "..", "shared", "data", `AzureLLMInferenceTrace_${name}.csv`);
-    const title = `the Azure trace "${name}" gives the same JSON on both runtimes, under 5 s each`;
+    const title = `the Azure trace "${name}" gives the same JSON on both runtimes`;
     if (!existsSync(path)) {
       it.skip(`${title} (skipped: ../shared/data/AzureLLMInferenceTrace_${name}.csv is not there)`);
       continue;
     }
     it(title, () => {
       const texts = RUNTIMES.map((runtime) => {
-        const startMs = performance.now();
         const { status, err } = runOn(runtime, [path, "--json", `${name}-${runtime}.jsonl`]);
-        const tookMs = performance.now() - startMs;
         assert.equal(status, 0, err);
-        assert.ok(tookMs < 5_000, `${runtime} took ${tookMs} ms`);
         return readFileSync(join(folder, `${name}-${runtime}.jsonl`), "utf8");
       });
       assert.ok(texts[0] === texts[1], "the JSON differs");

@@ -54,24 +54,53 @@ describe("Stop", () => {
   );
 
   it(
-    "CAN-10 stop from inside a pass fails everybody, and the take in progress is undone",
+    "CAN-10 stop from inside a pass fails everybody as shutdown, and the take in progress is undone",
     scenario(async (world) => {
       const x = new WatchedLimiter("x", [], "short");
-      const gate = world.gate("gate", 2);
+      const [gate, taken] = [world.gate("gate", 2), world.gate("taken", 1)];
       const admission = world.admission();
       const holder = await admission.admit(new Demand().add(gate, 2));
+      await admission.admit(new Demand().add(taken));
       const calls = [
         world.follow(admission.admit(new Demand().add(gate).add(x))),
         world.follow(admission.admit(new Demand().add(gate))),
-        world.follow(admission.admit(new Demand())),
+        world.follow(admission.admit(new Demand().add(taken))),
       ];
+      await world.settle();
+      calls.push(world.follow(admission.admit(new Demand())));
       x.mode = "fits";
       x.onAsk = (verb) => {
         if (verb === "tryTake") admission.stop();
       };
       holder.release();
+      world.events.length = 0;
       await world.settle();
       assertStopped(...calls);
+      assert.deepEqual([gate.currentInUse, x.currentInUse, admission.queueSize], [0, 0, 0]);
+      const told = world.events.map(({ limiterName, type, rejectReason }) =>
+        `${limiterName} ${type} ${rejectReason}`
+      );
+      const rejected = ["gate", "x", "gate", "taken"].map((name) => `${name} REJECTED shutdown`);
+      assert.deepEqual(told, rejected);
+    }),
+  );
+
+  it(
+    "CAN-10 stop from inside an inline attempt fails that caller, and who parked during it",
+    scenario(async (world) => {
+      const x = new WatchedLimiter("x", []);
+      const gate = world.gate("gate", 2);
+      const admission = world.admission();
+      const parked: Call[] = [];
+      x.onAsk = (verb) => {
+        if (verb !== "tryTake") return;
+        parked.push(world.follow(admission.admit(new Demand().add(gate))));
+        admission.stop();
+      };
+      const call = world.follow(admission.admit(new Demand().add(gate).add(x)));
+      await world.settle();
+      assertStopped(call, ...parked);
+      assert.equal(parked.length, 1);
       assert.deepEqual([gate.currentInUse, x.currentInUse, admission.queueSize], [0, 0, 0]);
     }),
   );

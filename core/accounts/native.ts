@@ -67,7 +67,7 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   #isDisposed = false;
 
   static {
-    bind = (account) => account.#bind();
+    bind = (account) => account.#bindForDemand();
     wakeSlot = (account) => account.#runSlot();
     hasRecord = (account) => !account.#isDisposed || account.read(() => 1, 0) === 1;
   }
@@ -154,14 +154,14 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   /**
    * Frees the kernel record once no waiter and no grant names it. Afterwards every verb and every new demand on the account
    * is refused with InvalidStateError; readings go on until it is freed, and show an unused account then. An account that is
-   * simply dropped is freed when it is collected.
+   * simply dropped is freed when it is collected; one that overrides a verb is freed only so.
    */
   dispose(): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
     disposals++;
     const binding = this.#binding;
-    if (binding === null || binding.host.defect !== null) return;
+    if (binding === null || binding.host.defect !== null || !binding.isNative) return;
     binding.host.forgetObject(this);
     binding.host.guard((kernel) => kernel.closeAccount(binding.record, 0));
   }
@@ -239,10 +239,14 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
     return this.#bind().host;
   }
 
+  #bindForDemand(): NativeBinding {
+    if (this.#isDisposed) throw disposed(this.#name);
+    return this.#bind();
+  }
+
   #bind(): NativeBinding {
-    if (this.#isDisposed) {
-      throw new InvalidStateError(`Cannot use ${show(this.#name)}: it was disposed, make a new account`);
-    }
+    // Waiters and grants of a subclass that overrides a verb are asked and settled through it to the end.
+    if (this.#isDisposed && this.#binding?.isNative !== false) throw disposed(this.#name);
     const binding = this.#binding ?? this.#open();
     binding.host.assertSound();
     return binding;
@@ -262,6 +266,10 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   #runSlot(): void {
     super.capacityChanged();
   }
+}
+
+function disposed(name: string): InvalidStateError {
+  return new InvalidStateError(`Cannot use ${show(name)}: it was disposed, make a new account`);
 }
 
 function usesVerbsOf(account: RateLimiter<never>, prototype: object): boolean {

@@ -53,7 +53,7 @@ export async function runFile(runtime: Runtime, file: string, options: RunOption
   const started = performance.now();
   const ended = await runToEnd(command(runtime, file, report), options);
   const verdicts = readReport(report);
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   const { passed, failed, skipped } = countVerdicts([verdicts]);
   const isExplained = ended.status === 0 ? failed === 0 : failed > 0;
   const crash = isExplained && passed + failed + skipped > 0

@@ -140,6 +140,10 @@ class Twin extends TwinLedger implements Kernel, TwinWorld {
     return this.#line(line).deadline;
   }
 
+  laterDeadline(line: number): number {
+    return this.#line(line).laterDeadline;
+  }
+
   askedVerb(line: number): number {
     return this.#line(line).verb;
   }
@@ -166,7 +170,9 @@ class Twin extends TwinLedger implements Kernel, TwinWorld {
 
   heldSince(slot: number, entry: number): number {
     const waiter = this.#waiter(slot);
-    return entry === layout.MEMORY_ENTRY ? waiter.memoryHeldSince : waiter.cells[entry]!.heldSince;
+    if (entry === layout.MEMORY_ENTRY) return waiter.memoryHeldSince;
+    const { key } = waiter.cells[entry]!;
+    return waiter.cells.find((cell) => cell.key === key && cell.order > 0)?.heldSince ?? NaN;
   }
 
   isShort(slot: number, entry: number): number {

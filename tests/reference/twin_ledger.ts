@@ -7,7 +7,7 @@ import type { TwinLine } from "./twin_line.ts";
 /** Accounts by handle, and which lines they wake. */
 export class TwinLedger {
   protected accountLimit: number = layout.MAX_ACCOUNTS;
-  protected wallMs = 0;
+  wallMs = 0;
   protected lastHandle = 0;
   protected readonly woken: TwinLine[] = [];
   readonly #accounts = new Map<number, TwinAccount>();

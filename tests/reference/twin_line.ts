@@ -39,6 +39,8 @@ const HELD_END: End = { kind: "held" };
 /** What a line needs of the whole twin. */
 export interface TwinWorld {
   attempts: number;
+  /** Wall time that takes and gives are stamped with. */
+  wallMs: number;
   wakeOthers(account: TwinAccount, except: TwinLine): void;
 }
 
@@ -46,6 +48,7 @@ export class TwinLine {
   queue: TwinWaiter[] = [];
   isWoken = false;
   deadline: number = Infinity;
+  laterDeadline: number = Infinity;
   verb = 0;
   asked = 0;
   reason = 0;
@@ -62,12 +65,14 @@ export class TwinLine {
     for (let someoneLeft = true; someoneLeft;) {
       someoneLeft = false;
       this.deadline = Infinity;
+      this.laterDeadline = Infinity;
       for (let i = 0; i < this.queue.length && !(isInline && i > 0); i++) {
         const waiter = this.queue[i]!;
         const end = yield* this.#attempt(waiter);
         if (end.kind === "defect") return word(layout.DEFECT, waiter);
         if (end.kind === "held") {
           this.deadline = Math.min(this.deadline, waiter.deadline);
+          if (waiter.deadline > now) this.laterDeadline = Math.min(this.laterDeadline, waiter.deadline);
           continue;
         }
         this.remove(waiter);
@@ -91,7 +96,7 @@ export class TwinLine {
         if (wantsHeld) yield word(layout.HELD, waiter);
       }
       for (const [index, cell] of waiter.cells.entries()) {
-        if (!cell.isShort || cell.order > 0) continue;
+        if (!cell.isShort || waiter.cells.some((each) => each.key === cell.key && each.order > 0)) continue;
         cell.order = ++waiter.holds;
         cell.heldSince = this.#now;
         cell.key.held++;
@@ -173,7 +178,7 @@ export class TwinLine {
         if (verdict === layout.THREW) isBroken = true;
         continue;
       }
-      cell.limiter.give(cell.count, cell.sum, this.#now);
+      if (cell.limiter.give(cell.count, cell.sum, this.#now)) cell.limiter.lastActivity = this.world.wallMs;
       if (this.world.attempts !== seen) this.world.wakeOthers(cell.limiter, this);
     }
     if (isBroken) return { kind: "defect" };
@@ -187,7 +192,9 @@ export class TwinLine {
       return (yield* this.#ask(waiter, layout.ASK_TAKE, turn)).verdict;
     }
     const verdict = yield* this.#fits(waiter, turn);
-    if (verdict === layout.YES) cell.limiter.take(cell.count, cell.sum, this.#now);
+    if (verdict !== layout.YES) return verdict;
+    cell.limiter.take(cell.count, cell.sum, this.#now);
+    cell.limiter.lastActivity = this.world.wallMs;
     return verdict;
   }
 
