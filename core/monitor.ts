@@ -246,6 +246,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     this.#closed ??= () => closedBy(defect);
     this.#alarm.clear();
     this.line.failAll(() => closedBy(defect));
+    this.#draining.look(0);
   }
 
   /** After a step: whoever is still in line of a closed admission leaves. */
@@ -262,6 +263,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   #look(): void {
     if (this.size === 0 || this.#closed !== null) return;
     if (this.isStarted) drive(this, false, true);
+    if (this.isClosed) return;
     // The clock costs more than a pass: it is read again only for those who wait with a limit.
     const now = this.#timeouts.first === null ? -Infinity : this.now();
     for (const waiter of this.#timeouts.due(now)) this.expire(waiter);

@@ -23,6 +23,7 @@ import {
   OUTCOME_BITS,
   REFUSED,
   THREW,
+  WAKE_LINES,
   YES,
 } from "../assembly/layout.ts";
 
@@ -57,6 +58,8 @@ export function drive(
       }
       monitor.lookAgainAt(kernel.deadline(line), kernel.laterDeadline(line));
     });
+    // A line that attempted in between may have been refused for what a failed attempt gave back.
+    host.deliverWakes(WAKE_LINES);
     monitor.sweep();
   } catch (error) {
     if (isTrap(error)) host.trapped(error);

@@ -1,0 +1,18 @@
+/** Every fault there is to plant. */
+import { BUCKET } from "./bucket.ts";
+import { REFUSALS } from "./faults.ts";
+import { GATE } from "./gate.ts";
+import { HARD_RULES } from "./hard_rules.ts";
+import type { Mutant } from "./mutant.ts";
+import { SLAB } from "./records.ts";
+import { SHELL } from "./shell.ts";
+
+/** Hard rules first, then account by account, and what is left. */
+export const MUTANTS: readonly Mutant[] = [
+  ...HARD_RULES.flatMap((rule) => rule.mutants),
+  ...REFUSALS,
+  ...BUCKET,
+  ...GATE,
+  ...SLAB,
+  ...SHELL,
+];
