@@ -1,8 +1,9 @@
-import { AbstractRateLimiter, type LimiterIdentity, type RateLimiter } from "../account.ts";
+import { AbstractRateLimiter, type LimiterIdentity } from "../account.ts";
 import { type Clock, isClock, systemClock, toMs, toTicks, turnWallNow } from "../clock.ts";
 import { InvalidStateError, UncorrectableError } from "../errors.ts";
 import { currentHost, type KernelHost, opened } from "../host.ts";
 import type { AccountRecord, Kernel } from "../kernel.ts";
+import { usesVerbsOf } from "./native_verbs.ts";
 import { show } from "../invariant.ts";
 import { GIVE_DECLINED, NEVER_PERMITS, NEVER_REQUESTS, WAKE_SLOT, YES } from "../../assembly/layout.ts";
 
@@ -23,8 +24,6 @@ export interface NativeBinding {
   /** Whether the kernel asks the record itself; a subclass that overrides a verb is asked like a custom account. */
   isNative: boolean;
 }
-
-const VERBS = ["fits", "tryTake", "give", "earliestFit", "accountFor"] as const;
 
 let bind: (account: NativeAccount<unknown>) => NativeBinding;
 let wakeSlot: (account: NativeAccount<unknown>) => void;
@@ -270,20 +269,6 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
 
 function disposed(name: string): InvalidStateError {
   return new InvalidStateError(`Cannot use ${show(name)}: it was disposed, make a new account`);
-}
-
-function usesVerbsOf(account: RateLimiter<never>, prototype: object): boolean {
-  const known = prototype as RateLimiter<never>;
-  return VERBS.every((verb) => account[verb] === known[verb]) &&
-    getterOf(account, "replenishment") === getterOf(prototype, "replenishment");
-}
-
-function getterOf(object: object, name: string): unknown {
-  for (let at: object | null = object; at !== null; at = Object.getPrototypeOf(at)) {
-    const found = Object.getOwnPropertyDescriptor(at, name);
-    if (found !== undefined) return found.get ?? found;
-  }
-  return undefined;
 }
 
 /** The error for a demand that an account can never grant. */
