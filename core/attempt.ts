@@ -1,4 +1,3 @@
-import { turnWallNow } from "./clock.ts";
 import type { JobSnapshot } from "./context.ts";
 import type { DemandSnapshot, Entry } from "./demand.ts";
 import type { UncorrectableError } from "./errors.ts";
@@ -48,7 +47,7 @@ function attemptNatively(monitor: Monitor, demand: DemandSnapshot): number {
   const { host, clock, line } = monitor;
   const { kernel } = host;
   stage(kernel, demand.entries);
-  kernel.setWallTime(turnWallNow(clock));
+  host.stampWall(clock);
   const now = demand.clocks.length > 0 ? monitor.now() : 0;
   try {
     return kernel.attempt(line.record, demand.entries.length, now);

@@ -41,6 +41,7 @@ export class Holds {
   }
 
   forget(grant: Grant): void {
+    if (this.#watches.size === 0) return;
     const watch = this.#watches.get(grant);
     if (watch === undefined) return;
     watch.timer?.cancel();

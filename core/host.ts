@@ -1,3 +1,4 @@
+import { type Clock, turnWallNow } from "./clock.ts";
 import { InvalidStateError, UncorrectableError } from "./errors.ts";
 import type { LimiterIdentity } from "./account.ts";
 import { type AccountRecord, type Kernel, type LineRecord, wasmKernel } from "./kernel.ts";
@@ -22,6 +23,7 @@ export class KernelHost<Waiter extends object = object> {
   /** Set while a failed attempt gives back: wakes of its owner, or of everyone, are no news then. */
   quiet: { owner: WakeTarget; isForAll: boolean } | null = null;
   #defect: Error | null = null;
+  #wallMs = NaN;
   /** Records of accounts that the shell asks. An account that overrides a built-in one has its own beside it. */
   readonly #customRecords = new WeakMap<LimiterIdentity, AccountRecord>();
   readonly #nativeRecords = new WeakMap<object, AccountRecord>();
@@ -82,6 +84,14 @@ export class KernelHost<Waiter extends object = object> {
   /** Whether a wake of this target is no news now. */
   isQuietFor(target: WakeTarget): boolean {
     return this.quiet !== null && (this.quiet.isForAll || this.quiet.owner === target);
+  }
+
+  /** Hands the wall time of this turn to the kernel, once a turn. */
+  stampWall(clock: Clock): void {
+    const wallMs = turnWallNow(clock);
+    if (wallMs === this.#wallMs) return;
+    this.#wallMs = wallMs;
+    this.kernel.setWallTime(wallMs);
   }
 
   /** Passes on which lines have to look again. */

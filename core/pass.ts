@@ -1,6 +1,5 @@
 import type { RateLimiter } from "./account.ts";
 import { checkedInstant, checkedVerdict } from "./answers.ts";
-import { turnWallNow } from "./clock.ts";
 import { isReadableRefusal, UncorrectableError } from "./errors.ts";
 import { type Grant, readHeldTicks } from "./grant.ts";
 import { refusal } from "./accounts/native.ts";
@@ -45,7 +44,7 @@ export function drive(
   const { kernel } = host;
   try {
     monitor.runPass(() => {
-      kernel.setWallTime(turnWallNow(monitor.clock));
+      host.stampWall(monitor.clock);
       const wantsHeld = reportsHeld && monitor.reporter !== null;
       invariant(
         kernel.begin(line, isInline ? 1 : 0, wantsHeld ? 1 : 0, now) === 1,

@@ -1,4 +1,4 @@
-import { toTicks, turnWallNow } from "./clock.ts";
+import { toTicks } from "./clock.ts";
 import type { DemandSnapshot, Entry } from "./demand.ts";
 import { InvalidStateError } from "./errors.ts";
 import { type Grant, grantParts } from "./grant.ts";
@@ -8,6 +8,8 @@ import { TokenBucketRateLimiter } from "./accounts/token_bucket.ts";
 import type { Monitor } from "./monitor.ts";
 import { show } from "./invariant.ts";
 import { GIVE_DECLINED, WAKE_SLOT } from "../assembly/layout.ts";
+
+const NO_FAULTS: readonly unknown[] = Object.freeze([]);
 
 /**
  * Gives a grant back: entries whose account answers RELEASE, or everything; in demand order, memory last. It always finishes:
@@ -28,12 +30,12 @@ export function giveBack(monitor: Monitor, grant: Grant, everything: boolean): v
   }
 }
 
-function giveAtOnce(monitor: Monitor, demand: DemandSnapshot, everything: boolean): unknown[] {
+function giveAtOnce(monitor: Monitor, demand: DemandSnapshot, everything: boolean): readonly unknown[] {
   const { entries } = demand;
-  if (entries.length === 0) return [];
+  if (entries.length === 0) return NO_FAULTS;
   const bits = giveNative(monitor, entries, everything, demand.clocks.length > 0);
   if ((bits & WAKE_SLOT) !== 0) entries.forEach((entry) => runPublicWake(entry.limiter));
-  return (bits & GIVE_DECLINED) === 0 ? [] : [declined(entries)];
+  return (bits & GIVE_DECLINED) === 0 ? NO_FAULTS : [declined(entries)];
 }
 
 /** Stages the entries and gives back those the kernel counts; answers its bits after the lines were woken. */
@@ -45,12 +47,21 @@ function giveNative(
 ): number {
   const { host, clock } = monitor;
   const { kernel } = host;
-  kernel.setWallTime(turnWallNow(clock));
+  host.stampWall(clock);
   stage(kernel, entries);
   const now = everything && readsClock ? toTicks(clock.now()) : 0;
-  const bits = host.guard(() => kernel.settle(entries.length, everything ? 1 : 0, now));
+  const bits = settleInKernel(monitor, entries.length, everything, now);
   if (bits !== 0) host.deliverWakes(bits);
   return bits;
+}
+
+function settleInKernel({ host }: Monitor, count: number, everything: boolean, now: number): number {
+  host.assertSound();
+  try {
+    return host.kernel.settle(count, everything ? 1 : 0, now);
+  } catch (error) {
+    throw host.trapped(error);
+  }
 }
 
 function giveOneByOne(monitor: Monitor, grant: Grant, everything: boolean): unknown[] {

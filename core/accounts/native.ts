@@ -119,9 +119,8 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   /** Credits, and wakes whoever waits on this account. */
   override give(amounts: readonly T[]): void {
     const { count, sum } = this.tally(amounts);
-    const { kernel } = this.#use();
-    kernel.setWallTime(turnWallNow(this.#clock));
-    const bits = this.call((record) => kernel.give(record, count, sum, this.nowTicks()));
+    this.#use().stampWall(this.#clock);
+    const bits = this.call((record, kernel) => kernel.give(record, count, sum, this.nowTicks()));
     if ((bits & GIVE_DECLINED) !== 0) {
       throw new InvalidStateError(
         `Cannot give ${count} permits back to ${show(this.#name)}: only ${this.currentInUse} are in use`,
@@ -226,7 +225,7 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
     const own = this.tally(mine);
     const reserved = this.tally(ahead);
     const { kernel } = this.#use();
-    if (verb === "tryTake") kernel.setWallTime(turnWallNow(this.#clock));
+    if (verb === "tryTake") this.#use().stampWall(this.#clock);
     const verdict = this.call((record) =>
       kernel[verb](record, own.count, own.sum, reserved.count, reserved.sum, this.nowTicks())
     );
