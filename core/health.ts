@@ -37,21 +37,25 @@ export function health(accounts: Iterable<LimiterIdentity>): AccountHealth[] {
 }
 
 /**
- * The same as text, a line each under a line of titles, columns aligned, without a line feed at the end. It is plain ASCII
- * whatever the accounts are called: other characters are written as in `\u{e9}`, and what is longer than its column may be
- * loses its middle. No line is longer than 130 characters.
+ * The same as text: a line for each account below two lines of titles, columns aligned, no line feed at the end. The level is
+ * what is in use of the capacity, for memory in bytes. It is plain ASCII whatever the accounts are called: other characters
+ * are written as in `\u{e9}`, and what is longer than its column may be loses its middle. No line is longer than 130
+ * characters. @throws as `health`.
  *
  * ```text
- * account       category              level  used  waiters  indicator
- * ------------  ------------  -------------  ----  -------  -------------
- * gpt           token_bucket  450,000/600,000   75%        2  throttle:1.5x
+ * account    category                level  used  waiters  indicator
+ * ---------  ------------  ---------------  ----  -------  -------------
+ * gpt        token_bucket  450,000/600,000   75%        2  throttle:1.5x
+ * db:orders  semaphore                3/16   18%        0  -
  * ```
  */
 export function healthTable(accounts: Iterable<LimiterIdentity>): string {
   const rows = health(accounts).map(cellsOf);
   const titles = COLUMNS.map(({ title }) => title);
   const lines = [titles, ...rows];
-  const widths = COLUMNS.map((_, column) => Math.max(...lines.map((cells) => cells[column]!.length)));
+  const widths = COLUMNS.map((_, column) =>
+    lines.reduce((width, cells) => Math.max(width, cells[column]!.length), 0)
+  );
   const ruled = [titles, widths.map((width) => "-".repeat(width)), ...rows];
   return ruled.map((cells) => lineOf(cells, widths)).join("\n");
 }

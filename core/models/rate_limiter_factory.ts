@@ -1,7 +1,7 @@
 import { ModelGate } from "../accounts/model_gate.ts";
 import { TokenBucketRateLimiter } from "../accounts/token_bucket.ts";
 import type { LimiterIdentity, RateLimiter } from "../account.ts";
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, isClock, systemClock } from "../clock.ts";
 import { UncorrectableError } from "../errors.ts";
 import { show } from "../invariant.ts";
 import { type Logger, safeLogger } from "../logger.ts";
@@ -40,9 +40,17 @@ export class RateLimiterFactory {
   /** Classes whose constructors run now: one that asks for its own class would never end. */
   readonly #underConstruction = new Set<unknown>();
 
-  /** @throws TypeError when the logger lacks a level; a wrong clock is found when the first account is made. */
+  /** @throws TypeError when the clock is none or the logger lacks a level. */
   constructor(options: RateLimiterFactoryOptions = {}) {
-    this.#clock = options.clock ?? systemClock;
+    const { clock = systemClock } = options;
+    if (!isClock(clock)) {
+      throw new TypeError(
+        `Cannot make a RateLimiterFactory: clock is ${
+          show(clock)
+        }, it should be a Clock ({ now, wallNow, setTimer })`,
+      );
+    }
+    this.#clock = clock;
     this.#logger = safeLogger(options.logger);
   }
 
