@@ -91,14 +91,21 @@ describe("A pool of endpoints", () => {
       const { endpoints, log } = pool(world);
       assert.equal(world.clock.pendingTimers, 0);
       await endpoints.client(FILES);
-      await world.clock.advance(100_000);
-      const limiter = endpoints.limiter(FILES);
-      limiter.tryTake(permits(1), []);
-      limiter.give(permits(1));
-      await world.clock.advance(319_999);
-      assert.deepEqual(log, ["open files"], "idle for 260 s at the sweep of 360 s");
+      await endpoints.client(SEARCH);
+      const use = (endpoint: STDIOEndpoint) => {
+        endpoints.limiter(endpoint).tryTake(permits(1), []);
+        endpoints.limiter(endpoint).give(permits(1));
+      };
+      await world.clock.advance(119_999);
+      use(FILES);
       await world.clock.advance(1);
-      assert.deepEqual(log, ["open files", "close 1"], "idle for 320 s at the sweep of 420 s");
+      use(SEARCH);
+      await world.clock.advance(299_999);
+      assert.deepEqual(log.slice(2), [], "nobody idled for 300 s at the sweep of 360 s");
+      await world.clock.advance(1);
+      assert.deepEqual(log.slice(2), ["close 1"], "at 420 s the one idled for 300.001 s, the other for 300");
+      await world.clock.advance(60_000);
+      assert.deepEqual(log.slice(2), ["close 1", "close 2"]);
       assert.equal(world.clock.pendingTimers, 0, "nothing is left to sweep");
     }),
   );
