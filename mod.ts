@@ -24,6 +24,24 @@ export {
   type TokenBucketOptions,
   TokenBucketRateLimiter,
 } from "./core/accounts/token_bucket.ts";
+export { ModelGate } from "./core/accounts/model_gate.ts";
+export { DatabaseGate } from "./core/accounts/database_gate.ts";
+export { HttpConnectionGate } from "./core/accounts/http_connection_gate.ts";
+export { STDIOEndpoint, type STDIOEndpointFields } from "./core/accounts/stdio_endpoint.ts";
+export {
+  STDIOEndpointRateLimiter,
+  type STDIOEndpointRateLimiterOptions,
+} from "./core/accounts/stdio_endpoint_rate_limiter.ts";
+export { STDIOEndpoints, type STDIOEndpointsOptions } from "./core/accounts/stdio_endpoints.ts";
+export { ModelSpec, type ModelSpecFields } from "./core/models/model_spec.ts";
+export {
+  type LimiterClass,
+  RateLimiterFactory,
+  type RateLimiterFactoryOptions,
+  type ReportedLimits,
+} from "./core/models/rate_limiter_factory.ts";
+export { RateLimiterRegistry } from "./core/models/rate_limiter_registry.ts";
+export { type AccountHealth, health, healthTable } from "./core/health.ts";
 export { type LimiterStatus, SemaphoreLimiterStatus, TokenBucketStatus } from "./core/statuses.ts";
 export {
   type EventSink,

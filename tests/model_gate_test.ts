@@ -1,0 +1,119 @@
+// A model's gate, and the entry that it is made of.
+
+import assert from "node:assert/strict";
+import { describe, it } from "@std/testing/bdd";
+import { CountingGate, Demand, ModelGate, ModelSpec, type ModelSpecFields, UpstreamFailure } from "../mod.ts";
+import { ManualClock, rateLimiterContract } from "../testing/mod.ts";
+import { nativeBinding } from "../core/accounts/native.ts";
+import { permits } from "./custom_accounts.ts";
+import { scenario } from "./scenario.ts";
+
+/** A spec where TypeScript would not let it through. */
+function spec(fields: unknown): ModelSpecFields {
+  return fields as ModelSpecFields;
+}
+
+describe("A model gate", () => {
+  it("MG-01 CNT-09 takes its name from the id and its capacity from maxConcurrent, and comes back by release", () => {
+    const gate = new ModelGate(new ModelSpec({ id: "kev-gated", maxConcurrent: 1 }));
+    assert.deepEqual([gate.limiterName, gate.capacity, gate.replenishment], ["kev-gated", 1, "RELEASE"]);
+    assert.equal(gate.limiterCategory, "semaphore");
+    assert.ok(gate instanceof CountingGate);
+    assert.equal(new ModelGate({ id: "plain", maxConcurrent: 7 }).capacity, 7, "the bare fields do as well");
+  });
+
+  it("MG-01 refuses a spec that declares no maxConcurrent, naming the entry", () => {
+    for (const fields of [{ id: "gpt", tpm: 60_000 }, { id: "gpt", tpm: 60_000, maxConcurrent: null }]) {
+      assert.throws(() => new ModelGate(fields), {
+        name: "TypeError",
+        message: /maxConcurrent of "gpt" is null.*should be a number/,
+      });
+    }
+  });
+
+  it(
+    "MG-02 holds one permit for each request in flight, to the end of the call, and feedback changes nothing",
+    scenario(async (world) => {
+      const gate = new ModelGate({ id: "kev", maxConcurrent: 2 });
+      const admission = world.admission();
+      const demand = new Demand().add(gate);
+      const calls = [await admission.admit(demand), await admission.admit(demand)];
+      const third = world.follow(admission.admit(demand));
+      await world.settle();
+      assert.deepEqual([gate.currentInUse, third.grant], [2, null]);
+      gate.onRateLimitError(new UpstreamFailure({ statusCode: 429, retryAfterSeconds: 60 }));
+      gate.onSuccess();
+      await world.clock.advance(3_600_000);
+      assert.deepEqual([gate.currentInUse, gate.statusIndicator, third.grant], [2, null, null]);
+      admission.release(calls[0]!);
+      await world.settle();
+      assert.ok(third.grant, "the first call has ended");
+      assert.equal(gate.earliestFit(permits(1), []), null);
+    }),
+  );
+
+  it(
+    "MG-02 is asked by the kernel itself",
+    scenario((world) => {
+      world.admission();
+      assert.equal(nativeBinding(new ModelGate({ id: "kev", maxConcurrent: 2 }))?.isNative, true);
+    }),
+  );
+});
+
+describe("A ModelSpec", () => {
+  it("carries the entry's numbers, frozen, and tells what it does not publish by 0 and null", () => {
+    const full = new ModelSpec({ id: "gpt", wireModelId: "gpt-2026", tpm: 90_000, rpm: 7, maxConcurrent: 3 });
+    assert.deepEqual({ ...full }, {
+      id: "gpt",
+      wireModelId: "gpt-2026",
+      tpm: 90_000,
+      rpm: 7,
+      maxConcurrent: 3,
+    });
+    const bare = new ModelSpec({ id: "gpt" });
+    assert.deepEqual({ ...bare }, { id: "gpt", wireModelId: "gpt", tpm: 0, rpm: 0, maxConcurrent: null });
+    assert.throws(() => Object.assign(bare, { tpm: 5 }), TypeError);
+    assert.equal(ModelSpec.from(full), full, "a spec is not validated twice");
+    assert.deepEqual(ModelSpec.from({ id: "gpt" }), bare);
+  });
+
+  it("refuses what cannot be an entry, naming the field, its value and what would do", () => {
+    for (const field of ["tpm", "rpm", "maxConcurrent"]) {
+      for (const value of [NaN, Infinity, -1, 1.5, ...(field === "maxConcurrent" ? [0, 2 ** 31] : [])]) {
+        assert.throws(() => new ModelSpec(spec({ id: "gpt", [field]: value })), {
+          name: "RangeError",
+          message: new RegExp(`"gpt": ${field} is ${value}, it should be a whole number from `),
+        });
+      }
+      for (const value of ["3", {}, true, 3n]) {
+        assert.throws(() => new ModelSpec(spec({ id: "gpt", [field]: value })), {
+          name: "TypeError",
+          message: new RegExp(`${field} is .*should be a whole number`),
+        });
+      }
+    }
+    for (const id of [undefined, null, "", 5]) {
+      assert.throws(() => new ModelSpec(spec({ id, tpm: 5 })), { name: "TypeError", message: /id is / });
+      assert.throws(() => new ModelGate(spec({ id, maxConcurrent: 5 })), {
+        name: "TypeError",
+        message: /id is /,
+      });
+    }
+    assert.throws(() => new ModelSpec(spec({ id: "gpt", wireModelId: "" })), {
+      name: "TypeError",
+      message: /wireModelId is ""/,
+    });
+    for (const fields of [undefined, null, "gpt", 5]) {
+      assert.throws(() => new ModelSpec(spec(fields)), TypeError);
+    }
+  });
+});
+
+rateLimiterContract("ModelGate", () => ({
+  account: new ModelGate({ id: "model", maxConcurrent: 3 }),
+  clock: new ManualClock(),
+  amount: undefined,
+  room: 3,
+  impossible: permits(4),
+}), { describe, it });
