@@ -106,7 +106,7 @@ export class Admission {
       throw new TypeError(`Cannot run: work is ${show(work)}, it should be a function of the grant`);
     }
     const grant = await this.admit(demand, options);
-    return await workUnder(grant, work, options.signal, this.#monitor.logger);
+    return await workUnder(grant, work, options, this.#monitor.logger);
   }
 
   /**

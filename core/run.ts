@@ -5,6 +5,8 @@ import { show } from "./invariant.ts";
 import type { Logger } from "./logger.ts";
 import { UpstreamFailure } from "./models/upstream_failure.ts";
 import { runNested } from "./nesting.ts";
+import type { AdmitOptions } from "./options.ts";
+import { cancelled } from "./parking.ts";
 
 /** What the work of `run` is given. */
 export type Work<R> = (grant: Grant) => R | PromiseLike<R>;
@@ -19,13 +21,13 @@ const CALLER_FAULTS: readonly number[] = [400, 401, 403, 404, 413, 422];
 export async function workUnder<R>(
   grant: Grant,
   work: Work<R>,
-  signal: AbortSignal | undefined,
+  { signal, context }: AdmitOptions,
   logger: Logger,
 ): Promise<R> {
   const { demand } = grantParts(grant);
-  if (signal?.aborted) {
+  if (signal?.aborted || context?.isCancelled) {
     grant.rollback();
-    throw signal.reason;
+    throw signal?.aborted ? signal.reason : cancelled().error;
   }
   let result: R;
   try {

@@ -37,10 +37,13 @@ export class Wirings {
     const known = this.#known.get(limiter);
     if (known !== undefined) return this.#addKey(known, key);
     const wiring: Wiring = { keys: new Set([key]), pruneAbove: PRUNE_ABOVE };
-    if (needsWake) limiter.onCapacityChange(this.#wake);
+    if (needsWake) {
+      // Remembered first: an account that throws in the middle of this may have the wake already.
+      this.#remember(limiter);
+      limiter.onCapacityChange(this.#wake);
+    }
     limiter.observeHeld?.(() => this.#heldOn(wiring));
     this.#known.set(limiter, wiring);
-    if (needsWake) this.#remember(limiter);
   }
 
   /** Clears every wake slot. What an account throws here is collected and does not keep the others from being cleared. */

@@ -10,10 +10,9 @@ import {
   InvalidStateError,
   TokenBucketRateLimiter,
 } from "../mod.ts";
-import { KernelHost, useHost } from "../core/host.ts";
-import { wasmKernel } from "../core/kernel.ts";
+import { onBrokenKernel } from "./broken_kernels.ts";
 import { permits } from "./custom_accounts.ts";
-import { KERNELS, playOn, scenario, World } from "./scenario.ts";
+import { KERNELS, playOn, scenario } from "./scenario.ts";
 
 /** The verbs of a gate. */
 const VERBS: readonly ((gate: CountingGate) => unknown)[] = [
@@ -23,17 +22,6 @@ const VERBS: readonly ((gate: CountingGate) => unknown)[] = [
   (gate) => gate.give(permits(1)),
   (gate) => gate.setCapacity(5),
 ];
-
-/** Overwrites the memory of a fresh kernel while `play` runs, as a defect in it would. */
-async function onBrokenKernel(play: (world: World, breakIt: () => void) => Promise<void>): Promise<void> {
-  const kernel = wasmKernel();
-  useHost(new KernelHost(kernel));
-  try {
-    await play(new World(), () => void new Uint8Array(kernel.memory.buffer).fill(0xff));
-  } finally {
-    useHost(null);
-  }
-}
 
 async function errorOf(promise: Promise<unknown>): Promise<AdmissionError> {
   return await promise.then(() => assert.fail("it resolved"), (error) => error);
@@ -188,6 +176,29 @@ describe("A trapped kernel", () => {
         gate.dispose();
         bucket.dispose();
         admission.stop();
+      });
+    });
+  }
+
+  for (const breaks of ["in the pass of that instant", "before it"]) {
+    it(`BEY-20 BEY-27 the kernel trapped ${breaks}: the caller gets the defect, and drain ends`, async () => {
+      await onBrokenKernel(async (world, breakIt) => {
+        const bucket = world.bucket("bucket", { tpm: 60_000, rpm: 60_000 });
+        const gate = world.gate("gate", 1);
+        bucket.tryTake([60_000], []);
+        gate.tryTake(permits(1), []);
+        const admission = world.admission();
+        const call = world.follow(
+          admission.admit(new Demand().add(bucket, 100).add(gate), { timeoutMs: 100 }),
+        );
+        let isDrained = false;
+        void admission.drain().then(() => isDrained = true);
+        await world.settle();
+        breakIt();
+        if (breaks === "before it") assert.throws(() => bucket.fits([1], []), { code: "defect" });
+        await world.clock.advance(100);
+        assert.equal((call.error as AdmissionError).code, "defect");
+        assert.deepEqual([admission.queueSize, world.clock.pendingTimers, isDrained], [0, 0, true]);
       });
     });
   }

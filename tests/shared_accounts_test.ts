@@ -3,7 +3,7 @@ import { describe, it } from "@std/testing/bdd";
 import { CountingGate, Demand } from "../mod.ts";
 import { MeterLimiter, ScriptedLimiter, SwitchMemory } from "../testing/mod.ts";
 import { countWakes } from "./bucket_readings.ts";
-import { type Call, scenario } from "./scenario.ts";
+import { scenario } from "./scenario.ts";
 
 /** An account that says yes when asked and no when taken from, and counts how often that happens. */
 class Decliner extends ScriptedLimiter {
@@ -279,25 +279,6 @@ describe("A pass with an account that declines its take", () => {
         null,
         "the permit that was released during the pass is not lost on the older waiter",
       );
-    }),
-  );
-
-  it(
-    "BEY-06 BEY-07 another admission that was refused for what a failed attempt held meanwhile is woken",
-    scenario(async (world) => {
-      const gate = world.gate("http", 1);
-      const [own, other] = [world.admission(), world.admission()];
-      let late: Call | null = null;
-      class Asking extends Decliner {
-        override tryTake(): boolean {
-          late ??= world.follow(other.admit(new Demand().add(gate)));
-          return super.tryTake();
-        }
-      }
-      void world.follow(own.admit(new Demand().add(gate).add(new Asking("decliner"), 1)));
-      await world.settle();
-      assert.notEqual((late as Call | null)?.grant, null, "the gate is free and somebody waits for it");
-      assert.equal(other.queueSize, 0);
     }),
   );
 });

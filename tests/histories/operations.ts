@@ -8,13 +8,27 @@ export interface Ask {
   buckets: [index: number, tokens: number][];
   meter: number | null;
   scripted: boolean;
+  /** Keys for the router. */
+  routes: Route[];
+}
+
+/** Where the router leads: to the first gate or the second. */
+export type Route = "eu" | "us";
+
+/** How a caller may leave again. */
+export interface Patience {
+  hasSignal: boolean;
+  hasContext: boolean;
+  timeoutMs: number;
+  failFast: boolean;
 }
 
 export type Operation =
-  | { kind: "admit"; at: number; ask: Ask; hasSignal: boolean }
+  | { kind: "admit"; at: number; ask: Ask; patience: Patience }
   | { kind: "tryAdmit"; at: number; ask: Ask }
   | { kind: "release" | "rollback"; which: number }
-  | { kind: "abort"; which: number }
+  | { kind: "abort" | "cancel"; which: number }
+  | { kind: "explain"; at: number; ask: Ask }
   | { kind: "settleUsage"; which: number; bucket: number; actual: number }
   | { kind: "advance"; ms: number }
   | { kind: "flush" }
@@ -27,6 +41,8 @@ export type Operation =
     mode: "fits" | "short" | "declines" | "refuses" | "throws";
     instant: number | null;
     wakes: boolean;
+    /** Its `give` throws from now on; in a failed attempt that closes the admission. */
+    giveThrows: boolean;
   }
   | { kind: "memory"; isOpen: boolean; instant: number | null; wakes: boolean }
   | { kind: "borrow"; gate: number; permits: number }
@@ -38,6 +54,8 @@ export interface Setup {
   caps: { tpm: number; rpm: number }[];
   hasMemory: boolean;
   waiterLimit: number;
+  /** Of the second admission. */
+  maxQueue: number;
 }
 
 export interface History {
@@ -62,13 +80,27 @@ const ask: fc.Arbitrary<Ask> = fc.record({
   buckets: fc.array(fc.tuple(fc.nat(BUCKETS - 1), tokens), { maxLength: 2 }),
   meter: fc.option(fc.integer({ min: 0, max: 60 }), { freq: 4 }),
   scripted: fc.boolean(),
+  routes: fc.array(fc.constantFrom<Route>("eu", "us"), { maxLength: 2 }),
 });
 
 /** Mostly asks of built-in accounts, so that lines of those get long enough to matter. */
 const mostlyNative = fc.oneof(
-  { weight: 3, arbitrary: ask.map((each) => ({ ...each, meter: null, scripted: false })) },
+  { weight: 3, arbitrary: ask.map((each) => ({ ...each, meter: null, scripted: false, routes: [] })) },
   { weight: 1, arbitrary: ask },
 );
+
+/** Most wait as long as it takes. */
+const patience: fc.Arbitrary<Patience> = fc.record({
+  hasSignal: fc.boolean(),
+  hasContext: fc.boolean(),
+  timeoutMs: fc.oneof(
+    { weight: 6, arbitrary: fc.constant(Infinity) },
+    { weight: 1, arbitrary: fc.constant(0) },
+    { weight: 2, arbitrary: fc.integer({ min: 1, max: 2_000_000 }).map((n) => n / 1000) },
+    { weight: 1, arbitrary: fc.integer({ min: 30_000, max: 120_000 }) },
+  ),
+  failFast: fc.boolean(),
+});
 
 /** Mostly peaceful, so that refusals do not empty every line. */
 const SCRIPT = [
@@ -92,7 +124,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       kind: fc.constant("admit" as const),
       at: fc.nat(ADMISSIONS - 1),
       ask: mostlyNative,
-      hasSignal: fc.boolean(),
+      patience,
     }),
   },
   {
@@ -101,7 +133,14 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
   { weight: 8, arbitrary: fc.record({ kind: fc.constant("release" as const), which: fc.nat(20) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("rollback" as const), which: fc.nat(20) }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant("abort" as const), which: fc.nat(20) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constantFrom("abort" as const, "cancel" as const), which: fc.nat(20) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("explain" as const), at: fc.nat(ADMISSIONS - 1), ask }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -162,6 +201,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       mode: fc.constantFrom(...SCRIPT),
       instant,
       wakes: fc.boolean(),
+      giveThrows: fc.integer({ min: 0, max: 5 }).map((n) => n === 5),
     }),
   },
   {
@@ -185,7 +225,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 
 /** Now and then an admission stops for good; most histories never do. */
 const withStops = fc.oneof(
-  { weight: 250, arbitrary: operation },
+  { weight: 400, arbitrary: operation },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("stop" as const), at: fc.nat(ADMISSIONS - 1) }) },
 );
 
@@ -201,6 +241,7 @@ export const histories: fc.Arbitrary<History> = fc.record({
     ),
     hasMemory: fc.boolean(),
     waiterLimit: fc.constantFrom(4, 8, 12, 64),
+    maxQueue: fc.constantFrom(0, 2, 5, Infinity, Infinity),
   }),
-  operations: fc.array(withStops, { minLength: 20, maxLength: 120, size: "max" }),
+  operations: fc.array(withStops, { minLength: 20, maxLength: 220, size: "max" }),
 });

@@ -1,0 +1,298 @@
+// The suite that ships for authors of accounts: it passes a sound account, and catches every bad habit planted in one.
+
+import assert from "node:assert/strict";
+import { describe, it } from "@std/testing/bdd";
+import { type LimiterIdentity, UncorrectableError } from "../mod.ts";
+import { type ContractSubject, ManualClock, rateLimiterContract, type TestRunner } from "../testing/mod.ts";
+import { Slots } from "./custom_accounts.ts";
+
+/** A sound account of three permits, released by the job. */
+class SoundSlots extends Slots {
+  constructor() {
+    super("slots", 3);
+    this.afterGive = () => this.wake();
+  }
+
+  override fits(mine: readonly unknown[], ahead: readonly unknown[]): boolean {
+    this.refuseImpossible(mine);
+    return this.currentInUse + mine.length + ahead.length <= this.capacity;
+  }
+
+  override tryTake(mine: readonly unknown[], ahead: readonly unknown[]): boolean {
+    this.refuseImpossible(mine);
+    return super.tryTake(mine, ahead);
+  }
+
+  protected refuseImpossible(mine: readonly unknown[]): void {
+    if (mine.length > this.capacity) throw new UncorrectableError("more than there is");
+  }
+}
+
+/** A sound account whose permits come back one every 100 ms. */
+class SoundMeter extends SoundSlots {
+  readonly clock = new ManualClock();
+  readonly #takenAt: number[] = [];
+
+  constructor() {
+    super();
+    this.kind = "TIME";
+  }
+
+  override fits(mine: readonly unknown[], ahead: readonly unknown[]): boolean {
+    this.#expire();
+    return super.fits(mine, ahead);
+  }
+
+  override tryTake(mine: readonly unknown[], ahead: readonly unknown[]): boolean {
+    this.#expire();
+    const isTaken = super.tryTake(mine, ahead);
+    if (isTaken) mine.forEach(() => this.#takenAt.push(this.clock.now()));
+    return isTaken;
+  }
+
+  override give(amounts: readonly unknown[]): void {
+    amounts.forEach(() => this.#takenAt.pop());
+    super.give(amounts);
+  }
+
+  override earliestFit(mine: readonly unknown[] = [], ahead: readonly unknown[] = []): number | null {
+    if (mine.length > this.capacity) return null;
+    this.#expire();
+    const missing = mine.length + ahead.length + this.currentInUse - this.capacity;
+    return missing <= 0 ? this.clock.now() : this.#takenAt[missing - 1]! + 100;
+  }
+
+  #expire(): void {
+    while (this.#takenAt.length > 0 && this.#takenAt[0]! + 100 <= this.clock.now()) this.#takenAt.shift();
+    this.currentInUse = this.#takenAt.length;
+  }
+}
+
+/** Runs the suite on one account; answers the cases that fail, and how many there are. */
+async function failuresOf(make: () => SoundSlots): Promise<{ failed: string[]; cases: number }> {
+  const cases: [string, () => void | Promise<void>][] = [];
+  const runner: TestRunner = {
+    describe: (_, body) => body(),
+    it: (name, body) => void cases.push([name, body]),
+  };
+  const subject = (): ContractSubject<unknown> => {
+    const account = make();
+    const clock = account instanceof SoundMeter ? account.clock : new ManualClock();
+    return { account, clock, amount: 1, room: 3, impossible: [1, 1, 1, 1] };
+  };
+  rateLimiterContract("planted", subject, runner);
+  const failed: string[] = [];
+  for (const [name, body] of cases) {
+    try {
+      await body();
+    } catch {
+      failed.push(name);
+    }
+  }
+  return { failed, cases: cases.length };
+}
+
+/** Bad habits, and a case that has to catch each. */
+const PLANTED: readonly { habit: string; caught: RegExp; make: () => SoundSlots }[] = [
+  {
+    habit: "takes twice",
+    caught: /takes one by one/,
+    make: () =>
+      new class extends SoundSlots {
+        override tryTake(mine: readonly unknown[], ahead: readonly unknown[]): boolean {
+          return super.tryTake(mine, ahead) && super.tryTake(mine, ahead);
+        }
+      }(),
+  },
+  {
+    habit: "takes what does not fit",
+    caught: /sets aside/,
+    make: () =>
+      new class extends SoundSlots {
+        override tryTake(mine: readonly unknown[]): boolean {
+          this.refuseImpossible(mine);
+          this.currentInUse += mine.length;
+          return true;
+        }
+      }(),
+  },
+  {
+    habit: "keeps what it declined",
+    caught: /sets aside/,
+    make: () =>
+      new class extends SoundSlots {
+        override tryTake(mine: readonly unknown[], ahead: readonly unknown[]): boolean {
+          const isTaken = super.tryTake(mine, ahead);
+          if (!isTaken) this.currentInUse += 1;
+          return isTaken;
+        }
+      }(),
+  },
+  {
+    habit: "gives too much",
+    caught: /gives back exactly/,
+    make: () =>
+      new class extends SoundSlots {
+        override give(amounts: readonly unknown[]): void {
+          super.give(amounts);
+          super.give([1]);
+        }
+      }(),
+  },
+  {
+    habit: "gives too little",
+    caught: /gives back exactly/,
+    make: () =>
+      new class extends SoundSlots {
+        override give(): void {
+          super.give([1]);
+        }
+      }(),
+  },
+  {
+    habit: "forgets what is ahead when asked",
+    caught: /sets aside/,
+    make: () =>
+      new class extends SoundSlots {
+        override fits(mine: readonly unknown[]): boolean {
+          return super.fits(mine, []);
+        }
+      }(),
+  },
+  {
+    habit: "forgets what is ahead when it takes",
+    caught: /sets aside/,
+    make: () =>
+      new class extends SoundSlots {
+        override tryTake(mine: readonly unknown[]): boolean {
+          return super.tryTake(mine, []);
+        }
+      }(),
+  },
+  {
+    habit: "refuses for what is ahead",
+    caught: /never refuses for it/,
+    make: () =>
+      new class extends SoundSlots {
+        override fits(mine: readonly unknown[], ahead: readonly unknown[]): boolean {
+          this.refuseImpossible([...mine, ...ahead]);
+          return super.fits(mine, ahead);
+        }
+      }(),
+  },
+  {
+    habit: "lets the impossible wait",
+    caught: /refuses what can never fit/,
+    make: () =>
+      new class extends SoundSlots {
+        protected override refuseImpossible(): void {}
+      }(),
+  },
+  {
+    habit: "takes when asked",
+    caught: /asking takes nothing/,
+    make: () =>
+      new class extends SoundSlots {
+        override fits(mine: readonly unknown[], ahead: readonly unknown[]): boolean {
+          return super.tryTake(mine, ahead);
+        }
+      }(),
+  },
+  {
+    habit: "names an instant that is too early",
+    caught: /names an instant/,
+    make: () =>
+      new class extends SoundMeter {
+        override earliestFit(mine?: readonly unknown[], ahead?: readonly unknown[]): number | null {
+          const instant = super.earliestFit(mine, ahead);
+          return instant === null ? null : instant - 50;
+        }
+      }(),
+  },
+  {
+    habit: "names no instant although the clock helps",
+    caught: /names an instant/,
+    make: () =>
+      new class extends SoundMeter {
+        override earliestFit(): null {
+          return null;
+        }
+      }(),
+  },
+  {
+    habit: "names an instant for the impossible",
+    caught: /refuses what can never fit/,
+    make: () =>
+      new class extends SoundSlots {
+        override earliestFit(): number {
+          return 5;
+        }
+      }(),
+  },
+  {
+    habit: "keeps an old wake",
+    caught: /has one wake/,
+    make: () =>
+      new class extends SoundSlots {
+        readonly #wakes: (() => void)[] = [];
+
+        override onCapacityChange(wake: (() => void) | null): void {
+          if (wake === null) this.#wakes.length = 0;
+          else this.#wakes.push(wake);
+        }
+
+        override wake(): void {
+          this.#wakes.forEach((each) => each());
+        }
+      }(),
+  },
+  {
+    habit: "keeps its wake after null",
+    caught: /has one wake/,
+    make: () =>
+      new class extends SoundSlots {
+        override onCapacityChange(wake: (() => void) | null): void {
+          if (wake !== null) super.onCapacityChange(wake);
+        }
+      }(),
+  },
+  {
+    habit: "is another account each time",
+    caught: /by a name that stays/,
+    make: () =>
+      new class extends SoundSlots {
+        override accountFor(): LimiterIdentity {
+          return new SoundSlots();
+        }
+      }(),
+  },
+  {
+    habit: "never has room again",
+    caught: /admits a line/,
+    make: () =>
+      new class extends SoundSlots {
+        #taken = 0;
+
+        override tryTake(mine: readonly unknown[], ahead: readonly unknown[]): boolean {
+          return ++this.#taken <= 6 && super.tryTake(mine, ahead);
+        }
+      }(),
+  },
+];
+
+describe("rateLimiterContract", () => {
+  it("ACC-01 passes sound accounts, whether permits come back by release or by time", async () => {
+    for (const make of [() => new SoundSlots(), () => new SoundMeter()]) {
+      const { failed, cases } = await failuresOf(make);
+      assert.deepEqual(failed, []);
+      assert.ok(cases >= 10, `${cases} cases`);
+    }
+  });
+
+  for (const { habit, caught, make } of PLANTED) {
+    it(`ACC-01 catches an account that ${habit}`, async () => {
+      const { failed } = await failuresOf(make);
+      assert.ok(failed.some((name) => caught.test(name)), `it failed only: ${failed.join("; ")}`);
+    });
+  }
+});
