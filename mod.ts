@@ -24,6 +24,9 @@ export {
   type TokenBucketOptions,
   TokenBucketRateLimiter,
 } from "./core/accounts/token_bucket.ts";
+export { ElasticWindowRateLimiter } from "./core/accounts/elastic_window.ts";
+export type { ElasticWindowOptions } from "./core/accounts/window_options.ts";
+export { type CircuitState, ElasticWindowStatus } from "./core/statuses.ts";
 export { type LimiterStatus, SemaphoreLimiterStatus, TokenBucketStatus } from "./core/statuses.ts";
 export {
   type EventSink,
