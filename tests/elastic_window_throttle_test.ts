@@ -10,7 +10,7 @@ const FIVE_MINUTES_MS = 300_000;
 describe("A window's throttle", () => {
   it(
     "EW-05 the effective window is base times one plus the throttle, in whole milliseconds",
-    scenario((world) => {
+    scenario(async (world) => {
       const window = world.window("window", THREE);
       assert.equal(window.effectiveWindowMs, 1000);
       fail(window);
@@ -20,6 +20,9 @@ describe("A window's throttle", () => {
       const odd = world.window("odd", { maxRequests: 1, baseWindowMs: 7, throttleIncrement: 0.25 });
       fail(odd);
       assert.equal(odd.effectiveWindowMs, 8, "8.75, cut off");
+      odd.tryTake(slots(1), []);
+      await world.clock.advance(8);
+      assert.equal(odd.fits(slots(1), []), true, "stamps live no longer than that");
     }),
   );
 

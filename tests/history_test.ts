@@ -20,6 +20,11 @@ const FLOOR: Readonly<Record<string, number>> = {
   "more than five wait": 50,
   "op borrow": 20,
   "op settleUsage": 20,
+  "failed circuit_blocked": 200,
+  "waited for a window": 500,
+  "window full": 500,
+  "window BLOCKED": 500,
+  "window PROBING": 500,
 };
 
 describe("Random histories", () => {

@@ -7,7 +7,7 @@ import { invariant, show } from "../invariant.ts";
 import { neverError, type Tally } from "./refusals.ts";
 import { GIVE_DECLINED, NEVER_PERMITS, WAKE_SLOT, YES } from "../../assembly/layout.ts";
 
-export type { Tally };
+export type { Tally } from "./refusals.ts";
 
 /** What a demand needs to know of a built-in account. */
 export interface NativeBinding {

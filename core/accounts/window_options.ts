@@ -58,26 +58,32 @@ export function checkedWindowOptions(name: string, options: ElasticWindowOptions
       }, they should be { maxRequests, baseWindowMs }`,
     );
   }
+  const {
+    throttleIncrement = 1,
+    throttleDecrement = 0.2,
+    maxThrottle = 9,
+    successesPerDecrease = 3,
+    recoveryMinutes = 5,
+    recoveryMultiplier = 2.5,
+    failuresAtMaxToBlock = 3,
+    initialCooldownMs = 30_000,
+    maxCooldownMs = 3_600_000,
+    probeTimeoutMs = maxCooldownMs,
+  } = options;
   const check = new Check(name);
-  const maxRequests = check.count("maxRequests", options.maxRequests, MAX_WINDOW_REQUESTS);
-  const baseWindowMs = check.count("baseWindowMs", options.baseWindowMs, MAX_SPAN_MS);
-  const maxThrottle = check.share("maxThrottle", options.maxThrottle ?? 9, MAX_THROTTLE);
-  const initialCooldownMs = check.span("initialCooldownMs", options.initialCooldownMs ?? 30_000);
-  const maxCooldownMs = check.span("maxCooldownMs", options.maxCooldownMs ?? 3_600_000);
-  check.order(initialCooldownMs, maxCooldownMs);
   return {
-    maxRequests,
-    baseWindowMs,
-    maxThrottle,
-    initialCooldownMs,
-    maxCooldownMs,
-    failuresAtMaxToBlock: check.count("failuresAtMaxToBlock", options.failuresAtMaxToBlock ?? 3, MAX_COUNT),
-    successesPerDecrease: check.count("successesPerDecrease", options.successesPerDecrease ?? 3, MAX_COUNT),
-    probeTimeoutMs: check.span("probeTimeoutMs", options.probeTimeoutMs ?? maxCooldownMs),
-    throttleIncrement: check.share("throttleIncrement", options.throttleIncrement ?? 1, MAX_THROTTLE),
-    throttleDecrement: check.share("throttleDecrement", options.throttleDecrement ?? 0.2, MAX_THROTTLE),
-    recoveryMinutes: check.share("recoveryMinutes", options.recoveryMinutes ?? 5, MAX_SPAN_MS / 60_000),
-    recoveryMultiplier: check.share("recoveryMultiplier", options.recoveryMultiplier ?? 2.5, MAX_COUNT),
+    maxRequests: check.count("maxRequests", options.maxRequests, MAX_WINDOW_REQUESTS),
+    baseWindowMs: check.count("baseWindowMs", options.baseWindowMs, MAX_SPAN_MS),
+    maxThrottle: check.share("maxThrottle", maxThrottle, MAX_THROTTLE),
+    initialCooldownMs: check.span("initialCooldownMs", initialCooldownMs),
+    maxCooldownMs: check.spanFrom("maxCooldownMs", maxCooldownMs, initialCooldownMs),
+    failuresAtMaxToBlock: check.count("failuresAtMaxToBlock", failuresAtMaxToBlock, MAX_COUNT),
+    successesPerDecrease: check.count("successesPerDecrease", successesPerDecrease, MAX_COUNT),
+    probeTimeoutMs: check.span("probeTimeoutMs", probeTimeoutMs),
+    throttleIncrement: check.share("throttleIncrement", throttleIncrement, MAX_THROTTLE),
+    throttleDecrement: check.share("throttleDecrement", throttleDecrement, MAX_THROTTLE),
+    recoveryMinutes: check.share("recoveryMinutes", recoveryMinutes, MAX_SPAN_MS / 60_000),
+    recoveryMultiplier: check.share("recoveryMultiplier", recoveryMultiplier, MAX_COUNT),
   };
 }
 
@@ -112,10 +118,11 @@ class Check {
     throw new RangeError(`${this.#what(option, value)}, it should be a number from 0 to ${most}`);
   }
 
-  order(initialMs: number, maxMs: number): void {
-    if (maxMs >= initialMs) return;
+  /** A span that is no shorter than the initial cooldown. */
+  spanFrom(option: string, value: number, initialMs: number): number {
+    if (this.span(option, value) >= initialMs) return value;
     throw new RangeError(
-      `${this.#what("maxCooldownMs", maxMs)}, it should be at least initialCooldownMs, which is ${initialMs}`,
+      `${this.#what(option, value)}, it should be at least initialCooldownMs, which is ${initialMs}`,
     );
   }
 

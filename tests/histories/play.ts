@@ -7,6 +7,7 @@ import { currentHost } from "../../core/host.ts";
 import { MAX_ACCOUNTS, MAX_LINES } from "../../assembly/layout.ts";
 import type { World } from "../scenario.ts";
 import { ADMISSIONS, type Ask, type History, type Operation } from "./operations.ts";
+import { Windows } from "./windows.ts";
 
 /** What a run of histories has met, for the coverage floor. */
 export type Coverage = Map<string, number>;
@@ -28,6 +29,7 @@ class Player {
   readonly #coverage: Coverage;
   readonly #gates;
   readonly #buckets;
+  readonly #windows: Windows;
   readonly #meter: MeterLimiter;
   readonly #scripted: ScriptedLimiter;
   readonly #memory: SwitchMemory | null;
@@ -43,6 +45,7 @@ class Player {
     this.#coverage = coverage;
     this.#gates = setup.capacities.map((capacity, index) => world.gate(`gate${index}`, capacity));
     this.#buckets = setup.caps.map((caps, index) => world.bucket(`bucket${index}`, caps));
+    this.#windows = new Windows(world, setup, (what) => cover(coverage, what));
     this.#meter = new MeterLimiter("meter", 100, 20, world.clock);
     this.#scripted = new ScriptedLimiter("scripted");
     this.#memory = setup.hasMemory ? new SwitchMemory() : null;
@@ -103,6 +106,8 @@ class Player {
       case "succeed":
         for (let i = 0; i < operation.times; i++) this.#buckets[operation.bucket]!.recordSuccess();
         return;
+      case "window":
+        return this.#windows.hear(operation);
       case "script":
         this.#scripted.mode = operation.mode;
         this.#scripted.instant = operation.instant;
@@ -123,6 +128,7 @@ class Player {
     const demand = new Demand();
     for (const [index, permits] of ask.gates) demand.add(this.#gates[index]!, permits);
     for (const [index, tokens] of ask.buckets) demand.add(this.#buckets[index]!, tokens);
+    this.#windows.addTo(demand, ask.windows);
     if (isFirst && ask.meter !== null) demand.add(this.#meter, ask.meter);
     if (isFirst && ask.scripted) demand.add(this.#scripted, 1);
     return demand;
@@ -137,6 +143,7 @@ class Player {
     this.#admissions[at]!.admit(this.#demand(ask, at === 0), options).then(
       (grant) => {
         job.grant = grant;
+        this.#windows.note(grant);
         cover(this.#coverage, grant.waitTimesMs.size > 0 ? "granted from hold" : "granted at once");
         this.#world.tell(
           `${name} granted after ${grant.wallWaitMs} ${JSON.stringify([...grant.waitTimesMs])}`,
@@ -213,7 +220,11 @@ class Player {
     const sizes = this.#admissions.map((admission) => admission.queueSize);
     if (sizes[0]! + sizes[1]! > 5) cover(this.#coverage, "more than five wait");
     const timer = this.#world.clock.nextTimerMs;
-    this.#world.tell(`${gates} | ${levels} | ${this.#meter.level.toFixed(6)} | ${sizes} | ${timer}`);
+    this.#world.tell(
+      `${gates} | ${levels} | ${this.#windows.tell()} | ${
+        this.#meter.level.toFixed(6)
+      } | ${sizes} | ${timer}`,
+    );
   }
 
   /** Opens everything up; then everyone must have got an answer and nothing may be left in use. */
