@@ -21,7 +21,7 @@ const FLOOR: Readonly<Record<string, number>> = {
   "op borrow": 20,
   "op settleUsage": 20,
   "failed circuit_blocked": 200,
-  "waited for a window": 500,
+  "waited for a window": 200,
   "window full": 500,
   "window BLOCKED": 500,
   "window PROBING": 500,

@@ -29,7 +29,7 @@ export interface WindowSetup {
 }
 
 export const windowAsk: fc.Arbitrary<WindowAsk> = fc.oneof(
-  { weight: 2, arbitrary: fc.constant<WindowAsk>([]) },
+  { weight: 1, arbitrary: fc.constant<WindowAsk>([]) },
   {
     weight: 1,
     arbitrary: fc.uniqueArray(fc.tuple(fc.nat(WINDOWS - 1), fc.constantFrom(1, 1, 1, 2, 4)), {

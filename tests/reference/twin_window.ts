@@ -72,7 +72,8 @@ export class TwinWindow extends TwinAccount {
 
   /** Stamps younger than the window is long, oldest first. */
   live(now: number): number[] {
-    return this.#stamps.filter((stamp) => now - stamp < this.#lengthTicks);
+    const length = this.#lengthTicks;
+    return this.#stamps.filter((stamp) => now - stamp < length);
   }
 
   cooldownLeft(now: number): number {
