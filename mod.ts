@@ -42,6 +42,9 @@ export {
 } from "./core/models/rate_limiter_factory.ts";
 export { RateLimiterRegistry } from "./core/models/rate_limiter_registry.ts";
 export { type AccountHealth, health, healthTable } from "./core/health.ts";
+export { ElasticWindowRateLimiter } from "./core/accounts/elastic_window.ts";
+export type { ElasticWindowOptions } from "./core/accounts/window_options.ts";
+export { type CircuitState, ElasticWindowStatus } from "./core/statuses.ts";
 export { type LimiterStatus, SemaphoreLimiterStatus, TokenBucketStatus } from "./core/statuses.ts";
 export {
   type EventSink,

@@ -1,10 +1,12 @@
 // The border, second half: the records of accounts and their verbs.
 
-import { GIVE_DECLINED, KIND_BUCKET, KIND_GATE, YES } from "./layout";
-import { Account, Bucket, FLAG_COLLECTED, FLAG_CONDEMNED, FLAG_SLOT, Gate } from "./records";
+import { GIVE_DECLINED, KIND_BUCKET, KIND_GATE, KIND_WINDOW, YES } from "./layout";
+import { Account, Bucket, FLAG_COLLECTED, FLAG_CONDEMNED, FLAG_SLOT, Gate, Window } from "./records";
 import * as accounts from "./accounts/account";
 import * as bucket from "./accounts/token_bucket";
 import { gateResize } from "./accounts/counting_gate";
+import { windowInit } from "./accounts/elastic_window";
+import { openRing } from "./accounts/stamps";
 import { freeIfUnnamed } from "./queue";
 import * as slab from "./slab";
 
@@ -27,6 +29,19 @@ export function openBucket(tpm: f64, rpm: f64, now: f64): Account | null {
   account.kind = KIND_BUCKET;
   bucket.bucketInit(changetype<Bucket>(account), tpm, rpm, now);
   return account;
+}
+
+/** A window without throttle and circuit: `setPacing` and `setCircuit` come next. `base` is its length in whole ms. */
+export function openWindow(maxRequests: i32, base: f64): Account | null {
+  const account = slab.allocateAccount();
+  if (account === null) return null;
+  account.kind = KIND_WINDOW;
+  if (openRing(changetype<Window>(account))) {
+    windowInit(changetype<Window>(account), maxRequests, base);
+    return account;
+  }
+  slab.recycleAccount(account);
+  return null;
 }
 
 /** Frees the record as soon as nothing names it. `wasCollected`: the object is gone, and with it every grant that named it. */
@@ -68,6 +83,10 @@ export function stampActivity(account: Account, wallMs: f64): void {
 
 export function fits(account: Account, count: i32, sum: f64, aheadCount: i32, aheadSum: f64, now: f64): i32 {
   return accounts.fits(account, count, sum, aheadCount, aheadSum, now);
+}
+
+export function peek(account: Account, count: i32, sum: f64, aheadCount: i32, aheadSum: f64, now: f64): i32 {
+  return accounts.peek(account, count, sum, aheadCount, aheadSum, now);
 }
 
 export function tryTake(account: Account, count: i32, sum: f64, aheadCount: i32, aheadSum: f64, now: f64): i32 {

@@ -37,6 +37,7 @@ export {
   openCustom,
   openGate,
   openBucket,
+  openWindow,
   closeAccount,
   accountCount,
   accountGeneration,
@@ -46,6 +47,7 @@ export {
   lastActivity,
   stampActivity,
   fits,
+  peek,
   tryTake,
   earliestFit,
   give,
@@ -60,3 +62,16 @@ export {
   succeed,
   reconcile,
 } from "./border_accounts";
+export {
+  setPacing,
+  setCircuit,
+  limitRuns,
+  windowInUse,
+  windowThrottle,
+  windowLength,
+  windowCircuit,
+  windowCooldown,
+  windowAdvise,
+  windowFail,
+  windowSucceed,
+} from "./border_windows";

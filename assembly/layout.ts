@@ -13,6 +13,12 @@ export const MAX_ACCOUNTS = 4_194_304;
 export const MAX_LINES = 1_048_576;
 /** Most entries in one demand; the staging area has room for this many cells. */
 export const MAX_DEMAND_ENTRIES = 256;
+/** Most slots of one elastic window. */
+export const MAX_WINDOW_REQUESTS = 4_194_304;
+/** Most runs of stamps (slots taken at one instant) that one window keeps apart; `limitRuns` can lower it, for tests. */
+export const MAX_RUNS = 4_194_304;
+/** Runs of the first ring of a window, as a power of two; a full ring is replaced by one twice as long. */
+export const FIRST_RING_BITS = 2;
 /** Waiters per chunk of the waiter slab, as a power of two. */
 export const WAITER_CHUNK_BITS = 8;
 /** WebAssembly pages (64 KiB) asked for when memory runs out. */
@@ -20,11 +26,12 @@ export const GROW_PAGES = 16;
 
 // --- Record sizes in bytes, checked against the records at compile time. ---
 
-export const ACCOUNT_BYTES = 192;
+export const ACCOUNT_BYTES = 224;
 export const LINE_BYTES = 112;
 export const WAITER_BYTES = 64;
 export const CELL_BYTES = 32;
 export const WIRE_BYTES = 16;
+export const RUN_BYTES = 16;
 export const STAGED_BYTES = 24;
 
 // --- Offsets of a staged cell, which the shell writes and the kernel reads. ---
@@ -40,6 +47,7 @@ export const STAGED_SUM = 16;
 export const KIND_CUSTOM = 0;
 export const KIND_GATE = 1;
 export const KIND_BUCKET = 2;
+export const KIND_WINDOW = 3;
 
 // --- Verdicts of an account, and answers to an ask. ---
 
@@ -53,6 +61,10 @@ export const NEVER_PERMITS = 3;
 export const NEVER_TOKENS = 4;
 /** More requests than the bucket's cap. */
 export const NEVER_REQUESTS = 5;
+/** The circuit of a window is open and its cooldown runs. */
+export const COOLING_DOWN = 6;
+/** The one probe of a window is in flight, or kept for the head of the line. */
+export const PROBE_ONLY = 7;
 /** `attempt` did nothing, because somebody waits or a step is running. */
 export const BUSY = -1;
 
@@ -102,3 +114,14 @@ export const THROTTLE_STEP_DOWN = 2;
 export const THROTTLE_RECOVERY_DOWN = 5;
 export const THROTTLE_MAX = 90;
 export const SUCCESSES_PER_STEP = 3;
+
+// --- Elastic window. ---
+
+/** A throttle of 1 in the whole units that windows count it in, so that every throttle settles exactly. */
+export const THROTTLE_UNITS = 1000;
+
+// --- Circuit of an elastic window. ---
+
+export const HEALTHY = 0;
+export const BLOCKED = 1;
+export const PROBING = 2;

@@ -1,9 +1,17 @@
 // The kernel's records. Each has a byte table above it and a compile-time check of its size below. Records are linked by
 // pointers; a pointer to an account or a line is also its handle at the border, because records never move.
 
-import { ACCOUNT_BYTES, CELL_BYTES, LINE_BYTES, STAGED_BYTES, WAITER_BYTES, WIRE_BYTES } from "./layout";
+import {
+  ACCOUNT_BYTES,
+  CELL_BYTES,
+  LINE_BYTES,
+  RUN_BYTES,
+  STAGED_BYTES,
+  WAITER_BYTES,
+  WIRE_BYTES,
+} from "./layout";
 
-// Account: what every kind has. Gate and Bucket go on from byte 48.
+// Account: what every kind has. Gate, Bucket and Window go on from byte 48.
 //    0 kind, 4 generation, 8 flags, 12 held, 16 waiterPins, 20 grantPins, 24 wires, 28 nextFree, 32 lastActivity
 // @ts-ignore: decorator
 @unmanaged
@@ -66,6 +74,63 @@ export class Bucket extends Account {
   seenAt: f64;
   tokensSeen: f64;
   requestsSeen: f64;
+}
+
+// Window: 48 maxRequests, 52 circuit, 56 throttle, 60 increment, 64 decrement, 68 recovery, 72 maxThrottle,
+//         76 successesPerStep, 80 successes, 84 streak, 88 failuresToBlock, 92 ringBits, 96 ring, 100 first, 104 runs,
+//         112 base, 120 length, 128 recoveryTicks, 136 lastPressure, 144 cooldown, 152 blockedUntil, 160 probedAt,
+//         168 initialCooldown, 176 maxCooldown, 184 probeTimeout, 192 taken, 200 gone, 208 seenAt, 216 goneSeen
+// Throttles are in 1/THROTTLE_UNITS, instants and spans in ticks, the base in ms.
+// @ts-ignore: decorator
+@unmanaged
+export class Window extends Account {
+  maxRequests: i32;
+  circuit: i32;
+  throttle: i32;
+  increment: i32;
+  decrement: i32;
+  /** What a success takes off the throttle once the pressure is long gone. */
+  recovery: i32;
+  maxThrottle: i32;
+  successesPerStep: i32;
+  /** Since the last relaxation, while the throttle is above 0. */
+  successes: i32;
+  /** Failures at the maximum throttle since the last success. */
+  streak: i32;
+  failuresToBlock: i32;
+  /** The ring has room for 2^ringBits runs. */
+  ringBits: i32;
+  ring: usize;
+  first: i32;
+  runs: i32;
+  base: f64;
+  /** The effective window of the moment. */
+  length: f64;
+  recoveryTicks: f64;
+  lastPressure: f64;
+  /** Of the last opening; 0 since the circuit closed. */
+  cooldown: f64;
+  blockedUntil: f64;
+  probedAt: f64;
+  initialCooldown: f64;
+  maxCooldown: f64;
+  probeTimeout: f64;
+  /** Slots taken so far, over the account's life; those given back do not count. */
+  taken: f64;
+  /** Of these, slots whose stamps were dropped because they went out of date. */
+  gone: f64;
+  /** Cache: the tick of the last reading, and how many slots were gone then. NaN when stamps or length changed since. */
+  seenAt: f64;
+  goneSeen: f64;
+}
+
+// Run: 0 instant, 8 upTo. The stamps of one instant in the ring of a window.
+// @ts-ignore: decorator
+@unmanaged
+export class Run {
+  instant: f64;
+  /** Slots taken by the window up to this run and with it, in the count of `taken`. */
+  upTo: f64;
 }
 
 // Wire: 0 line, 4 count, 8 next. One per account and line with at least one waiter that names the account.
@@ -194,3 +259,5 @@ if (offsetof<Line>() != LINE_BYTES) ERROR("Line is not LINE_BYTES long");
 if (offsetof<Wire>() != WIRE_BYTES) ERROR("Wire is not WIRE_BYTES long");
 if (offsetof<Staged>() != STAGED_BYTES) ERROR("Staged is not STAGED_BYTES long");
 if (offsetof<Bucket>() > <usize> ACCOUNT_BYTES) ERROR("Bucket is longer than ACCOUNT_BYTES");
+if (offsetof<Window>() > <usize> ACCOUNT_BYTES) ERROR("Window is longer than ACCOUNT_BYTES");
+if (offsetof<Run>() != RUN_BYTES) ERROR("Run is not RUN_BYTES long");

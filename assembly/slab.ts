@@ -5,16 +5,18 @@ import {
   ACCOUNT_BYTES,
   CELL_BYTES,
   GROW_PAGES,
+  KIND_WINDOW,
   LINE_BYTES,
   MAX_ACCOUNTS,
   MAX_DEMAND_ENTRIES,
   MAX_LINES,
   MAX_WAITERS,
+  RUN_BYTES,
   WAITER_BYTES,
   WAITER_CHUNK_BITS,
   WIRE_BYTES,
 } from "./layout";
-import { Account, Cell, Line, Waiter, Wire } from "./records";
+import { Account, Cell, Line, Waiter, Window, Wire } from "./records";
 
 let waiterLimit: i32 = MAX_WAITERS;
 let accountLimit: i32 = MAX_ACCOUNTS;
@@ -35,6 +37,9 @@ let waitersUsed: i32 = 0;
 const waiterChunks: usize = memory.data((MAX_WAITERS >> WAITER_CHUNK_BITS) * sizeof<usize>());
 /** Heads of the free lists of cell blocks, by number of cells. */
 const freeBlocks: usize = memory.data((MAX_DEMAND_ENTRIES + 1) * sizeof<usize>());
+
+/** Heads of the free lists of rings, by bits. */
+const freeRings: usize = memory.data(32 * sizeof<usize>());
 
 /** Lowers the limits of the tables; for tests. */
 export function setLimits(waiters: i32, accounts: i32, lines: i32): void {
@@ -78,6 +83,7 @@ export function allocateAccount(): Account | null {
 
 export function recycleAccount(account: Account): void {
   assert(account.wires === null && account.waiterPins == 0);
+  if (account.kind == KIND_WINDOW) recycleRing(changetype<Window>(account).ring, changetype<Window>(account).ringBits);
   account.generation++;
   account.nextFree = freeAccounts;
   freeAccounts = account;
@@ -135,6 +141,22 @@ export function recycleCells(block: usize, count: i32): void {
   const head = freeBlocks + (<usize> count) * sizeof<usize>();
   store<usize>(block, load<usize>(head));
   store<usize>(head, block);
+}
+
+/** A ring of 2^bits runs with undefined content, or 0. */
+export function allocateRing(bits: i32): usize {
+  const head = freeRings + (<usize> bits) * sizeof<usize>();
+  const ring = load<usize>(head);
+  if (ring == 0) return carve(RUN_BYTES << bits);
+  store<usize>(head, load<usize>(ring));
+  return ring;
+}
+
+export function recycleRing(ring: usize, bits: i32): void {
+  if (ring == 0) return;
+  const head = freeRings + (<usize> bits) * sizeof<usize>();
+  store<usize>(ring, load<usize>(head));
+  store<usize>(head, ring);
 }
 
 export function waiterAt(slot: i32): Waiter {

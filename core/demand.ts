@@ -5,6 +5,7 @@ import {
   type Replenishment,
 } from "./account.ts";
 import { CountingGate } from "./accounts/counting_gate.ts";
+import { ElasticWindowRateLimiter } from "./accounts/elastic_window.ts";
 import { disposalCount, nativeBinding } from "./accounts/native.ts";
 import { checkedTokens, TokenBucketRateLimiter } from "./accounts/token_bucket.ts";
 import { InvalidStateError } from "./errors.ts";
@@ -145,7 +146,8 @@ export class Demand {
 
   /**
    * Adds an amount on an account; on one that is named already, the amount joins the end of that entry. On a gate, the amount
-   * is a number of permits, 1 when left out; on a bucket, tokens from 0 to 2^31 - 1 (one request each). Answers this demand.
+   * is a number of permits, 1 when left out, and on a window of slots; on a bucket, tokens from 0 to 2^31 - 1 (one request
+   * each). Answers this demand.
    *
    * @throws TypeError when the account lacks a verb or the amount is of the wrong kind; RangeError when the amount is out of
    * range or the demand has 256 entries. Nothing was added then.
@@ -154,7 +156,7 @@ export class Demand {
   add<T>(limiter: RateLimiter<T>, amount: NoInfer<T>): this;
   add(limiter: RateLimiter<unknown>, amount?: unknown): this {
     checkLimiter(limiter);
-    if (limiter instanceof CountingGate) {
+    if (limiter instanceof CountingGate || limiter instanceof ElasticWindowRateLimiter) {
       const permits = checkedPermits(limiter.limiterName, amount);
       this.#entryFor(limiter, limiter, true, permits).pushPermits(permits);
       return this;

@@ -61,7 +61,7 @@ function viewNative(monitor: Monitor, entry: Entry, ahead: Entry | null): Accoun
   const aheadCount = ahead?.count ?? 0;
   const aheadSum = ahead?.sum ?? 0;
   const now = monitor.now();
-  const verdict = monitor.host.guard((kernel) => kernel.fits(record, count, sum, aheadCount, aheadSum, now));
+  const verdict = monitor.host.guard((kernel) => kernel.peek(record, count, sum, aheadCount, aheadSum, now));
   const earliest = monitor.host.guard((kernel) =>
     kernel.earliestFit(record, count + aheadCount, sum + aheadSum, now)
   );

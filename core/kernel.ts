@@ -50,6 +50,7 @@ export interface Kernel {
   openCustom(): AccountRecord;
   openGate(capacity: number): AccountRecord;
   openBucket(tpm: number, rpm: number, now: number): AccountRecord;
+  openWindow(maxRequests: number, base: number): AccountRecord;
   closeAccount(account: AccountRecord, wasCollected: number): void;
   accountCount(): number;
   accountGeneration(account: AccountRecord): number;
@@ -59,6 +60,14 @@ export interface Kernel {
   lastActivity(account: AccountRecord): number;
   stampActivity(account: AccountRecord, wallMs: number): void;
   fits(
+    account: AccountRecord,
+    count: number,
+    sum: number,
+    aheadCount: number,
+    aheadSum: number,
+    now: number,
+  ): number;
+  peek(
     account: AccountRecord,
     count: number,
     sum: number,
@@ -86,6 +95,32 @@ export interface Kernel {
   slowDown(account: AccountRecord, increments: number, now: number): void;
   succeed(account: AccountRecord, now: number): number;
   reconcile(account: AccountRecord, difference: number, now: number): number;
+
+  setPacing(
+    account: AccountRecord,
+    increment: number,
+    decrement: number,
+    recovery: number,
+    maxThrottle: number,
+    successesPerStep: number,
+    recoveryTicks: number,
+  ): void;
+  setCircuit(
+    account: AccountRecord,
+    failuresToBlock: number,
+    initialCooldown: number,
+    maxCooldown: number,
+    probeTimeout: number,
+  ): void;
+  limitRuns(runs: number): void;
+  windowInUse(account: AccountRecord, now: number): number;
+  windowThrottle(account: AccountRecord): number;
+  windowLength(account: AccountRecord): number;
+  windowCircuit(account: AccountRecord): number;
+  windowCooldown(account: AccountRecord, now: number): number;
+  windowAdvise(account: AccountRecord, now: number): void;
+  windowFail(account: AccountRecord, now: number): void;
+  windowSucceed(account: AccountRecord, now: number): number;
 }
 
 type KernelExports = Omit<Kernel, "stage"> & { memory: WebAssembly.Memory; staging(): number };

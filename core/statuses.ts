@@ -67,3 +67,40 @@ export class TokenBucketStatus implements LimiterStatus {
     return `${requests}, ${this.availableTokens}/${this.maxTokens} tokens available`;
   }
 }
+
+/** What the circuit of an elastic window does: let through, refuse, or wait for the answer to one probe. */
+export type CircuitState = "HEALTHY" | "BLOCKED" | "PROBING";
+
+/** An elastic window at one moment. */
+export class ElasticWindowStatus implements LimiterStatus {
+  /** Slots in the window. */
+  readonly maxRequests: number;
+  /** Slots free now. */
+  readonly availablePermits: number;
+  /** How much longer than its base the window is: 0 nominal. */
+  readonly throttleCoefficient: number;
+  /** Length of the window as it is stretched, in whole ms. */
+  readonly effectiveWindowMs: number;
+  readonly circuitState: CircuitState;
+
+  constructor(
+    maxRequests: number,
+    availablePermits: number,
+    throttleCoefficient: number,
+    effectiveWindowMs: number,
+    circuitState: CircuitState,
+  ) {
+    this.maxRequests = maxRequests;
+    this.availablePermits = availablePermits;
+    this.throttleCoefficient = throttleCoefficient;
+    this.effectiveWindowMs = effectiveWindowMs;
+    this.circuitState = circuitState;
+    Object.freeze(this);
+  }
+
+  summary(): string {
+    const slots = `${this.availablePermits}/${this.maxRequests} slots available`;
+    const window = `window ${this.effectiveWindowMs}ms, throttle ${this.throttleCoefficient.toFixed(1)}`;
+    return `${slots}, ${window}, circuit ${this.circuitState}`;
+  }
+}

@@ -1,5 +1,5 @@
 import { describe, it } from "@std/testing/bdd";
-import { CountingGate, TokenBucketRateLimiter } from "../mod.ts";
+import { CountingGate, ElasticWindowRateLimiter, TokenBucketRateLimiter } from "../mod.ts";
 import { ManualClock, MeterLimiter, rateLimiterContract } from "../testing/mod.ts";
 
 const runner = { describe, it };
@@ -31,6 +31,17 @@ rateLimiterContract("TokenBucketRateLimiter by requests", () => {
     amount: 1,
     room: 5,
     impossible: new Array<number>(6).fill(1),
+  };
+}, runner);
+
+rateLimiterContract("ElasticWindowRateLimiter", () => {
+  const clock = new ManualClock();
+  return {
+    account: new ElasticWindowRateLimiter("window", { maxRequests: 3, baseWindowMs: 1_000, clock }),
+    clock,
+    amount: undefined,
+    room: 3,
+    impossible: new Array<void>(4).fill(undefined),
   };
 }, runner);
 

@@ -62,6 +62,11 @@ const FLOOR: Readonly<Record<string, number>> = {
   "router tryTake": 500,
   "router earliestFit": 1000,
   "router give": 500,
+  "failed circuit_blocked": 1000,
+  "waited for a window": 500,
+  "window full": 2000,
+  "window BLOCKED": 2000,
+  "window PROBING": 2000,
 };
 
 /** Plays histories on both kernels and compares what they told. */

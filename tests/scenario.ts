@@ -6,6 +6,8 @@ import {
   Admission,
   type AdmissionOptions,
   CountingGate,
+  type ElasticWindowOptions,
+  ElasticWindowRateLimiter,
   type Grant,
   type LimiterEvent,
   type TokenBucketCaps,
@@ -55,6 +57,10 @@ export class World {
 
   bucket(name: string, caps: TokenBucketCaps): TokenBucketRateLimiter {
     return new TokenBucketRateLimiter(name, { ...caps, clock: this.clock });
+  }
+
+  window(name: string, options: ElasticWindowOptions): ElasticWindowRateLimiter {
+    return new ElasticWindowRateLimiter(name, { clock: this.clock, ...options });
   }
 
   /** Follows an `admit` without waiting for it. */

@@ -4,13 +4,15 @@ import {
   KIND_BUCKET,
   KIND_CUSTOM,
   KIND_GATE,
+  KIND_WINDOW,
   WAKE_LINES,
   WAKE_SLOT,
 } from "../layout";
-import { Account, Bucket, FLAG_SLOT, Gate, Line } from "../records";
+import { Account, Bucket, FLAG_SLOT, Gate, Line, Window } from "../records";
 import { markWoken } from "../queue";
 import { gateFits, gateGive, gateTake } from "./counting_gate";
 import { bucketEarliest, bucketFits, bucketGive, bucketTake } from "./token_bucket";
+import { windowAsked, windowEarliest, windowFits, windowGive, windowTake } from "./elastic_window";
 
 let wall: f64 = 0;
 
@@ -21,14 +23,22 @@ export function setWallTime(ms: f64): void {
 
 export function fits(account: Account, count: i32, sum: f64, aheadCount: i32, aheadSum: f64, now: f64): i32 {
   if (account.kind == KIND_GATE) return gateFits(changetype<Gate>(account), count, aheadCount);
+  if (account.kind == KIND_WINDOW) return windowAsked(changetype<Window>(account), count, aheadCount, now);
   assert(account.kind == KIND_BUCKET);
   return bucketFits(changetype<Bucket>(account), sum, <f64> count, aheadSum, <f64> aheadCount, now);
+}
+
+/** What `fits` would say; for those who only look. A lost probe stays as it is. */
+export function peek(account: Account, count: i32, sum: f64, aheadCount: i32, aheadSum: f64, now: f64): i32 {
+  if (account.kind == KIND_WINDOW) return windowFits(changetype<Window>(account), count, aheadCount, now);
+  return fits(account, count, sum, aheadCount, aheadSum, now);
 }
 
 /** Debits what `fits` just said yes to. */
 export function take(account: Account, count: i32, sum: f64, now: f64): void {
   account.lastActivity = wall;
   if (account.kind == KIND_GATE) return gateTake(changetype<Gate>(account), count);
+  if (account.kind == KIND_WINDOW) return windowTake(changetype<Window>(account), count, now);
   assert(account.kind == KIND_BUCKET);
   bucketTake(changetype<Bucket>(account), sum, count, now);
 }
@@ -37,6 +47,8 @@ export function take(account: Account, count: i32, sum: f64, now: f64): void {
 export function give(account: Account, count: i32, sum: f64, now: f64): bool {
   if (account.kind == KIND_GATE) {
     if (!gateGive(changetype<Gate>(account), count)) return false;
+  } else if (account.kind == KIND_WINDOW) {
+    windowGive(changetype<Window>(account), count);
   } else {
     assert(account.kind == KIND_BUCKET);
     bucketGive(changetype<Bucket>(account), sum, count, now);
@@ -47,6 +59,7 @@ export function give(account: Account, count: i32, sum: f64, now: f64): bool {
 
 export function earliest(account: Account, count: i32, sum: f64, now: f64): f64 {
   if (account.kind == KIND_BUCKET) return bucketEarliest(changetype<Bucket>(account), sum, <f64> count, now);
+  if (account.kind == KIND_WINDOW) return windowEarliest(changetype<Window>(account), count, now);
   assert(account.kind == KIND_GATE || account.kind == KIND_CUSTOM);
   return Infinity;
 }

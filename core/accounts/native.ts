@@ -1,19 +1,14 @@
 import { AbstractRateLimiter, type LimiterIdentity } from "../account.ts";
 import { type Clock, isClock, systemClock, toMs, toTicks, turnWallNow } from "../clock.ts";
-import { InvalidStateError, UncorrectableError } from "../errors.ts";
+import { InvalidStateError, type UncorrectableError } from "../errors.ts";
 import { currentHost, type KernelHost, opened } from "../host.ts";
 import type { AccountRecord, Kernel } from "../kernel.ts";
 import { usesVerbsOf } from "./native_verbs.ts";
-import { show } from "../invariant.ts";
-import { GIVE_DECLINED, NEVER_PERMITS, NEVER_REQUESTS, WAKE_SLOT, YES } from "../../assembly/layout.ts";
+import { invariant, show } from "../invariant.ts";
+import { neverError, type Tally } from "./refusals.ts";
+import { GIVE_DECLINED, NEVER_PERMITS, WAKE_SLOT, YES } from "../../assembly/layout.ts";
 
-/** The amounts of one entry as the kernel sees them. */
-export interface Tally {
-  /** How many amounts. */
-  count: number;
-  /** Their sum; 0 for unit permits. */
-  sum: number;
-}
+export type { Tally } from "./refusals.ts";
 
 /** What a demand needs to know of a built-in account. */
 export interface NativeBinding {
@@ -28,6 +23,7 @@ export interface NativeBinding {
 let bind: (account: NativeAccount<unknown>) => NativeBinding;
 let wakeSlot: (account: NativeAccount<unknown>) => void;
 let hasRecord: (account: NativeAccount<unknown>) => boolean;
+let refuse: (account: NativeAccount<unknown>, asked: Tally, verdict: number) => UncorrectableError;
 
 /** The kernel record behind a built-in account, made on first use; null for any other account. */
 export function nativeBinding(limiter: object): NativeBinding | null {
@@ -68,6 +64,7 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   static {
     bind = (account) => account.#bindForDemand();
     wakeSlot = (account) => account.#runSlot();
+    refuse = (account, asked, verdict) => account.refusalOf(asked, verdict);
     hasRecord = (account) => !account.#isDisposed || account.read(() => 1, 0) === 1;
   }
 
@@ -107,6 +104,11 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
 
   /** The class whose verbs the kernel knows. */
   protected abstract get nativePrototype(): object;
+
+  /** The error for what the kernel refused with a verdict of NEVER_PERMITS or more. */
+  protected refusalOf(asked: Tally, verdict: number): UncorrectableError {
+    return neverError(this, asked, verdict);
+  }
 
   override fits(mine: readonly T[], ahead: readonly T[]): boolean {
     return this.#ask("fits", mine, ahead);
@@ -229,7 +231,7 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
     const verdict = this.call((record) =>
       kernel[verb](record, own.count, own.sum, reserved.count, reserved.sum, this.nowTicks())
     );
-    if (verdict >= NEVER_PERMITS) throw refusal(this, own, verdict);
+    if (verdict >= NEVER_PERMITS) throw this.refusalOf(own, verdict);
     return verdict === YES;
   }
 
@@ -270,20 +272,8 @@ function disposed(name: string): InvalidStateError {
   return new InvalidStateError(`Cannot use ${show(name)}: it was disposed, make a new account`);
 }
 
-/** The error for a demand that an account can never grant. */
+/** The error for a demand that an account refuses, as the kernel's verdict says. */
 export function refusal(account: LimiterIdentity, asked: Tally, verdict: number): UncorrectableError {
-  const name = account.limiterName;
-  return new UncorrectableError(refusalText(account, asked, verdict), { account: name });
-}
-
-function refusalText(account: LimiterIdentity, asked: Tally, verdict: number): string {
-  const name = show(account.limiterName);
-  if (verdict === NEVER_PERMITS) {
-    return `${asked.count} permits can never fit ${name}: its capacity is ${account.capacity}. Ask for at most that many.`;
-  }
-  if (verdict === NEVER_REQUESTS) {
-    const { maxRequests } = account.status as unknown as { maxRequests: number };
-    return `${asked.count} requests exceeds the request cap of ${name}, ${maxRequests} per minute. Split the demand.`;
-  }
-  return `${asked.sum} tokens exceeds the token cap of ${name}, ${account.capacity} per minute. Ask for at most that many.`;
+  invariant(account instanceof NativeAccount, "the kernel refuses for built-in accounts only");
+  return refuse(account, asked, verdict);
 }

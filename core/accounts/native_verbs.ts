@@ -9,7 +9,8 @@ export function usesVerbsOf(account: RateLimiter<never>, prototype: object): boo
     getterOf(account, "replenishment") === getterOf(prototype, "replenishment");
 }
 
-function getterOf(object: object, name: string): unknown {
+/** The getter that an object answers a property with, its own or inherited; what else is there, or undefined. */
+export function getterOf(object: object, name: string): unknown {
   for (let at: object | null = object; at !== null; at = Object.getPrototypeOf(at)) {
     const found = Object.getOwnPropertyDescriptor(at, name);
     if (found !== undefined) return found.get ?? found;

@@ -1,11 +1,20 @@
 // Random histories: what may happen to a small world of accounts and admissions, as data that fast-check makes and shrinks.
 
 import fc from "fast-check";
+import {
+  type WindowAsk,
+  windowAsk,
+  type WindowOperation,
+  windowOperation,
+  type WindowSetup,
+  windowSetup,
+} from "./windows.ts";
 
 /** What a job asks: indexes into the world's accounts, and amounts. */
 export interface Ask {
   gates: [index: number, permits: number][];
   buckets: [index: number, tokens: number][];
+  windows: WindowAsk;
   meter: number | null;
   scripted: boolean;
   /** Keys for the router. */
@@ -46,10 +55,11 @@ export type Operation =
   }
   | { kind: "memory"; isOpen: boolean; instant: number | null; wakes: boolean }
   | { kind: "borrow"; gate: number; permits: number }
+  | WindowOperation
   | { kind: "stop"; at: number };
 
 /** How the world looks before anything happens. */
-export interface Setup {
+export interface Setup extends WindowSetup {
   capacities: number[];
   caps: { tpm: number; rpm: number }[];
   hasMemory: boolean;
@@ -78,6 +88,7 @@ const ask: fc.Arbitrary<Ask> = fc.record({
     maxLength: GATES,
   }),
   buckets: fc.array(fc.tuple(fc.nat(BUCKETS - 1), tokens), { maxLength: 2 }),
+  windows: windowAsk,
   meter: fc.option(fc.integer({ min: 0, max: 60 }), { freq: 4 }),
   scripted: fc.boolean(),
   routes: fc.array(fc.constantFrom<Route>("eu", "us"), { maxLength: 2 }),
@@ -161,6 +172,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     }),
   },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("flush" as const) }) },
+  { weight: 4, arbitrary: windowOperation },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -201,7 +213,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       mode: fc.constantFrom(...SCRIPT),
       instant,
       wakes: fc.boolean(),
-      giveThrows: fc.integer({ min: 0, max: 5 }).map((n) => n === 5),
+      giveThrows: fc.integer({ min: 0, max: 2 }).map((n) => n === 2),
     }),
   },
   {
@@ -242,6 +254,6 @@ export const histories: fc.Arbitrary<History> = fc.record({
     hasMemory: fc.boolean(),
     waiterLimit: fc.constantFrom(4, 8, 12, 64),
     maxQueue: fc.constantFrom(0, 2, 5, Infinity, Infinity),
-  }),
+  }).chain((setup) => windowSetup.map((windows) => ({ ...setup, ...windows }))),
   operations: fc.array(withStops, { minLength: 20, maxLength: 220, size: "max" }),
 });

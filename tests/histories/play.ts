@@ -17,6 +17,7 @@ import {
   type Patience,
   type Setup,
 } from "./operations.ts";
+import { Windows } from "./windows.ts";
 
 /** More permits than a demand can ask of one gate by all ways. */
 const WIDE_OPEN = 10;
@@ -26,6 +27,7 @@ class Player {
   readonly #coverage: Coverage;
   readonly #gates;
   readonly #buckets;
+  readonly #windows: Windows;
   readonly #meter: MeterLimiter;
   readonly #scripted: ScriptedLimiter;
   readonly #router: Router;
@@ -43,6 +45,7 @@ class Player {
     this.#gates = setup.capacities.map((capacity, index) => world.gate(`gate${index}`, capacity));
     this.#buckets = setup.caps.map((caps, index) => world.bucket(`bucket${index}`, caps));
     const [eu, us] = this.#gates as [CountingGate, CountingGate];
+    this.#windows = new Windows(world, setup, (what) => cover(coverage, what));
     this.#meter = counted("meter", new MeterLimiter("meter", 100, 20, world.clock), coverage);
     this.#scripted = counted("scripted", new ScriptedLimiter("scripted"), coverage);
     this.#router = counted("router", new Router({ eu, us }), coverage);
@@ -112,6 +115,8 @@ class Player {
       case "succeed":
         for (let i = 0; i < operation.times; i++) this.#buckets[operation.bucket]!.recordSuccess();
         return;
+      case "window":
+        return this.#windows.hear(operation);
       case "script":
         this.#scripted.mode = operation.mode;
         this.#scripted.instant = operation.instant;
@@ -135,6 +140,7 @@ class Player {
     if (isFirst && ask.scripted) demand.add(this.#scripted, 1);
     for (const [index, permits] of ask.gates) demand.add(this.#gates[index]!, permits);
     for (const [index, tokens] of ask.buckets) demand.add(this.#buckets[index]!, tokens);
+    this.#windows.addTo(demand, ask.windows);
     if (isFirst && ask.meter !== null) demand.add(this.#meter, ask.meter);
     for (const route of isFirst ? ask.routes : []) demand.add(this.#router, route);
     return demand;
@@ -155,6 +161,7 @@ class Player {
     this.#admissions[at]!.admit(this.#demand(ask, at === 0), options).then(
       (grant) => {
         job.grant = grant;
+        this.#windows.note(grant);
         cover(this.#coverage, grant.waitTimesMs.size > 0 ? "granted from hold" : "granted at once");
         this.#world.tell(
           `${name} granted after ${grant.wallWaitMs} ${JSON.stringify([...grant.waitTimesMs])}`,
@@ -248,7 +255,11 @@ class Player {
     const sizes = this.#admissions.map((admission) => admission.queueSize);
     if (sizes[0]! + sizes[1]! > 5) cover(this.#coverage, "more than five wait");
     const timer = this.#world.clock.nextTimerMs;
-    this.#world.tell(`${gates} | ${levels} | ${this.#meter.level.toFixed(6)} | ${sizes} | ${timer}`);
+    this.#world.tell(
+      `${gates} | ${levels} | ${this.#windows.tell()} | ${
+        this.#meter.level.toFixed(6)
+      } | ${sizes} | ${timer}`,
+    );
   }
 
   /** Opens everything up; then everyone must have got an answer and nothing may be left in use. */

@@ -21,6 +21,11 @@ export class TwinAccount {
     throw new Error("a custom account is asked through the shell");
   }
 
+  /** The same for those who only look. */
+  peek(count: number, sum: number, aheadCount: number, aheadSum: number, now: number): number {
+    return this.fits(count, sum, aheadCount, aheadSum, now);
+  }
+
   take(_count: number, _sum: number, _now: number): void {
     throw new Error("a custom account is asked through the shell");
   }

@@ -2,6 +2,7 @@
 
 import * as layout from "../../assembly/layout.ts";
 import { TwinAccount, TwinBucket, TwinGate } from "./twin_accounts.ts";
+import { TwinWindow } from "./twin_window.ts";
 import type { TwinLine } from "./twin_line.ts";
 
 /** Accounts by handle, and which lines they wake. */
@@ -10,6 +11,8 @@ export class TwinLedger {
   wallMs = 0;
   protected lastHandle = 0;
   protected readonly woken: TwinLine[] = [];
+  /** How many instants a window keeps apart. */
+  protected readonly runs: { limit: number } = { limit: layout.MAX_RUNS };
   readonly #accounts = new Map<number, TwinAccount>();
   readonly #handles = new Map<TwinAccount, number>();
 
@@ -23,6 +26,10 @@ export class TwinLedger {
 
   openBucket(tpm: number, rpm: number, now: number): number {
     return this.#open(new TwinBucket(tpm, rpm, now));
+  }
+
+  openWindow(maxRequests: number, base: number): number {
+    return this.#open(new TwinWindow(maxRequests, base, this.runs));
   }
 
   closeAccount(account: number, wasCollected: number): void {
@@ -69,6 +76,17 @@ export class TwinLedger {
     now: number,
   ): number {
     return this.account(account).fits(count, sum, aheadCount, aheadSum, now);
+  }
+
+  peek(
+    account: number,
+    count: number,
+    sum: number,
+    aheadCount: number,
+    aheadSum: number,
+    now: number,
+  ): number {
+    return this.account(account).peek(count, sum, aheadCount, aheadSum, now);
   }
 
   tryTake(
@@ -143,6 +161,51 @@ export class TwinLedger {
     return 0;
   }
 
+  setPacing(account: number, ...pacing: Parameters<TwinWindow["setPacing"]>): void {
+    this.#window(account).setPacing(...pacing);
+  }
+
+  setCircuit(account: number, ...circuit: Parameters<TwinWindow["setCircuit"]>): void {
+    this.#window(account).setCircuit(...circuit);
+  }
+
+  limitRuns(runs: number): void {
+    this.runs.limit = runs;
+  }
+
+  windowInUse(account: number, now: number): number {
+    return this.#window(account).live(now).length;
+  }
+
+  windowThrottle(account: number): number {
+    return this.#window(account).throttle;
+  }
+
+  windowLength(account: number): number {
+    return this.#window(account).lengthMs;
+  }
+
+  windowCircuit(account: number): number {
+    return this.#window(account).circuit;
+  }
+
+  windowCooldown(account: number, now: number): number {
+    return this.#window(account).cooldownLeft(now);
+  }
+
+  windowAdvise(account: number, now: number): void {
+    this.#window(account).advise(now);
+  }
+
+  windowFail(account: number, now: number): void {
+    this.#window(account).fail(now);
+  }
+
+  windowSucceed(account: number, now: number): number {
+    const window = this.#window(account);
+    return window.succeed(now) ? this.gained(window) : 0;
+  }
+
   wakeOthers(account: TwinAccount, except: TwinLine): void {
     for (const line of account.waitingLines.keys()) if (line !== except) this.wake(line);
   }
@@ -206,5 +269,9 @@ export class TwinLedger {
 
   #bucket(handle: number): TwinBucket {
     return this.account(handle) as TwinBucket;
+  }
+
+  #window(handle: number): TwinWindow {
+    return this.account(handle) as TwinWindow;
   }
 }
