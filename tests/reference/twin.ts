@@ -51,10 +51,15 @@ class Twin extends TwinLedger implements Kernel, TwinWorld {
     if (queue.length > 0 || run !== null) return layout.BUSY;
     this.attempts++;
     const cells = this.#staged.slice(0, count);
-    const verdicts = cells.map((cell) => cell.limiter.fits(cell.count, cell.sum, 0, 0, now));
-    this.#refusal = verdicts.findIndex((verdict) => verdict !== layout.YES && verdict !== layout.NO);
-    if (this.#refusal >= 0) return verdicts[this.#refusal]!;
-    if (verdicts.includes(layout.NO)) return layout.NO;
+    let isShort = false;
+    for (const [index, cell] of cells.entries()) {
+      const verdict = cell.limiter.fits(cell.count, cell.sum, 0, 0, now);
+      if (verdict === layout.NO) isShort = true;
+      if (verdict === layout.NO || verdict === layout.YES) continue;
+      this.#refusal = index;
+      return verdict;
+    }
+    if (isShort) return layout.NO;
     for (const cell of cells) {
       cell.limiter.take(cell.count, cell.sum, now);
       cell.limiter.lastActivity = this.wallMs;
