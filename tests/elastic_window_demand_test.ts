@@ -68,6 +68,23 @@ describe("A demand on a window", () => {
   );
 
   it(
+    "EW-36 an attempt that ends in a refusal asks nobody after it, so a lost probe there still reads PROBING",
+    scenario(async (world) => {
+      const lost = blocked(world, { probeTimeoutMs: 50 });
+      await world.clock.advance(100);
+      lost.tryTake(slots(1), []);
+      await world.clock.advance(50);
+      const cooling = blocked(world);
+      const admission = world.admission();
+      const asks = [new Demand().add(cooling).add(lost), new Demand().add(lost).add(cooling)];
+      assert.throws(() => admission.tryAdmit(asks[0]!), { code: "circuit_blocked" });
+      assert.equal(lost.circuitState, "PROBING");
+      assert.throws(() => admission.tryAdmit(asks[1]!), { code: "circuit_blocked" });
+      assert.equal(lost.circuitState, "BLOCKED");
+    }),
+  );
+
+  it(
     "BEY-20 BEY-21 a wait that is known to be too long fails at once, and says when to come back",
     scenario(async (world) => {
       const window = world.window("window", TWO);
