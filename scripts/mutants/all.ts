@@ -1,5 +1,6 @@
 /** Every fault there is to plant. */
 import { BUCKET } from "./bucket.ts";
+import { WINDOW } from "./elastic_window.ts";
 import { REFUSALS } from "./faults.ts";
 import { GATE } from "./gate.ts";
 import { HARD_RULES } from "./hard_rules.ts";
@@ -13,6 +14,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...REFUSALS,
   ...BUCKET,
   ...GATE,
+  ...WINDOW,
   ...SLAB,
   ...SHELL,
 ];

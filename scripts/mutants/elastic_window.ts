@@ -1,5 +1,7 @@
 /** Faults in the elastic window: its stamps, its throttle, its circuit, and what admission makes of them. */
 
+import type { Mutant } from "./mutant.ts";
+
 const STAMPS = "assembly/accounts/stamps.ts";
 const WINDOW_SOURCE = "assembly/accounts/elastic_window.ts";
 const ACCOUNT = "tests/elastic_window_account_test.ts";
@@ -13,14 +15,7 @@ const CONFIG = "tests/elastic_window_config_test.ts";
 const PROPERTY = "tests/elastic_window_property_test.ts";
 
 /** The window's faults. */
-export const WINDOW: readonly {
-  readonly id: string;
-  readonly rules: readonly string[];
-  readonly file: string;
-  readonly find: string;
-  readonly replace: string;
-  readonly tests: readonly string[];
-}[] = [
+export const WINDOW: readonly Mutant[] = [
   {
     id: "window-stamp-of-one-window-binds",
     rules: ["BEY-10"],
