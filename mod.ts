@@ -24,6 +24,9 @@ export {
   type TokenBucketOptions,
   TokenBucketRateLimiter,
 } from "./core/accounts/token_bucket.ts";
+export { MemoryPressureGate } from "./core/accounts/memory_pressure_gate.ts";
+export type { MemoryPressureGateOptions } from "./core/accounts/memory_gate_options.ts";
+export { MemoryPressureStatus, type MemoryZone } from "./core/memory_status.ts";
 export { type LimiterStatus, SemaphoreLimiterStatus, TokenBucketStatus } from "./core/statuses.ts";
 export {
   type EventSink,

@@ -60,3 +60,19 @@ export {
   succeed,
   reconcile,
 } from "./border_accounts";
+export {
+  openMemory,
+  memoryFits,
+  memoryTake,
+  memoryEarliest,
+  memoryWouldFit,
+  memoryWouldFitAt,
+  memoryStop,
+  memoryHoldElsewhere,
+  takeLatchTurns,
+  memoryIsLatched,
+  memoryHeld,
+  memoryFloor,
+  memoryPenalty,
+  memoryPacing,
+} from "./border_memory";

@@ -12,6 +12,7 @@ import type { Clock } from "./clock.ts";
 import type { KernelHost } from "./host.ts";
 import { LimiterEvents } from "./events.ts";
 import { show } from "./invariant.ts";
+import { refuseMemory } from "./memory.ts";
 import type { AccountRecord } from "./kernel.ts";
 import { MAX_DEMAND_ENTRIES } from "../assembly/layout.ts";
 
@@ -154,6 +155,7 @@ export class Demand {
   add<T>(limiter: RateLimiter<T>, amount: NoInfer<T>): this;
   add(limiter: RateLimiter<unknown>, amount?: unknown): this {
     checkLimiter(limiter);
+    refuseMemory(limiter);
     if (limiter instanceof CountingGate) {
       const permits = checkedPermits(limiter.limiterName, amount);
       this.#entryFor(limiter, limiter, true, permits).pushPermits(permits);

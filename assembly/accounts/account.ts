@@ -4,12 +4,14 @@ import {
   KIND_BUCKET,
   KIND_CUSTOM,
   KIND_GATE,
+  KIND_MEMORY,
   WAKE_LINES,
   WAKE_SLOT,
 } from "../layout";
-import { Account, Bucket, FLAG_SLOT, Gate, Line } from "../records";
+import { Account, Bucket, FLAG_SLOT, Gate, Line, Memory } from "../records";
 import { markWoken } from "../queue";
 import { gateFits, gateGive, gateTake } from "./counting_gate";
+import { memoryGive } from "./memory_gate";
 import { bucketEarliest, bucketFits, bucketGive, bucketTake } from "./token_bucket";
 
 let wall: f64 = 0;
@@ -37,6 +39,8 @@ export function take(account: Account, count: i32, sum: f64, now: f64): void {
 export function give(account: Account, count: i32, sum: f64, now: f64): bool {
   if (account.kind == KIND_GATE) {
     if (!gateGive(changetype<Gate>(account), count)) return false;
+  } else if (account.kind == KIND_MEMORY) {
+    memoryGive(changetype<Memory>(account));
   } else {
     assert(account.kind == KIND_BUCKET);
     bucketGive(changetype<Bucket>(account), sum, count, now);
