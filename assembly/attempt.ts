@@ -15,7 +15,7 @@ import {
   THREW,
   YES,
 } from "./layout";
-import { Account, Cell, Line, Memory, Waiter, WAITER_CANCELLED } from "./records";
+import { Cell, Line, Memory, Waiter, WAITER_CANCELLED } from "./records";
 import { earliest, fits, give, take, wakeOthers } from "./accounts/account";
 import { memoryEarliest, memoryFits, memoryTake } from "./accounts/memory_gate";
 import { reservation } from "./queue";
@@ -154,15 +154,14 @@ function startUndo(line: Line, after: i32): i32 {
 export function undo(line: Line): i32 {
   const waiter = line.cursor!;
   while (line.undone < line.taken) {
-    if (line.undone == waiter.cellCount) {
-      const memory = nativeMemory(line);
-      if (memory === null) return ask(line, ASK_GIVE, MEMORY_ENTRY);
-      giveBack(line, memory, 0, 0);
-      continue;
-    }
+    // A memory account that is built in is taken last and with nobody's code behind it, so it is never given back here.
+    if (line.undone == waiter.cellCount) return ask(line, ASK_GIVE, MEMORY_ENTRY);
     const cell = cellAt(waiter, line.undone);
     if (cell.limiter.kind == KIND_CUSTOM) return ask(line, ASK_GIVE, line.undone);
-    giveBack(line, cell.limiter, cell.count, cell.sum);
+    give(cell.limiter, cell.count, cell.sum, line.now);
+    // Only a line that attempted in between can have been refused for what is given back here.
+    if (attemptsSoFar() != line.attemptsSeen) wakeOthers(cell.limiter, line);
+    line.undone++;
   }
   if (line.after == DEFECT) {
     abandon(line);
@@ -170,13 +169,6 @@ export function undo(line: Line): i32 {
   }
   if (line.after != HELD) return leave(line, waiter, line.after);
   return holdDeclined(line, waiter);
-}
-
-function giveBack(line: Line, account: Account, count: i32, sum: f64): void {
-  give(account, count, sum, line.now);
-  // Only a line that attempted in between can have been refused for what is given back here.
-  if (attemptsSoFar() != line.attemptsSeen) wakeOthers(account, line);
-  line.undone++;
 }
 
 export function resumeUndo(line: Line, verdict: i32): void {

@@ -12,6 +12,8 @@ import { NO, YES } from "../../assembly/layout.ts";
 /** Most that a foreign view may count. */
 const MAX_HELD = 2 ** 31 - 1;
 
+type Question = (record: AccountRecord, kernel: Kernel, nowTicks: number, ratio: number) => number;
+
 let sample: (gate: MemoryPressureGate, nowTicks: number, lent: Logger) => number;
 let tell: (gate: MemoryPressureGate, lent: Logger) => void;
 let foresee: (gate: MemoryPressureGate, nowTicks: number) => { fits: boolean; atTicks: number };
@@ -52,7 +54,7 @@ export class MemoryPressureGate extends NativeAccount<void> {
   #isStopping = false;
 
   static {
-    sample = (gate, nowTicks, lent) => gate.#sample(nowTicks, lent);
+    sample = (gate, nowTicks, lent) => gate.#sample(nowTicks, lent, gate.#isStopping);
     tell = (gate, lent) => gate.#tellTurns(lent);
     foresee = (gate, nowTicks) => gate.#foresee(nowTicks);
   }
@@ -154,21 +156,22 @@ export class MemoryPressureGate extends NativeAccount<void> {
     return MemoryPressureGate.prototype;
   }
 
-  #decide(verb: (record: AccountRecord, kernel: Kernel, now: number, ratio: number) => number): boolean {
-    const verdict = this.#ask(verb);
+  #decide(verb: Question): boolean {
+    // A stopped gate takes no look.
+    const verdict = this.#ask(verb, this.#isStopping);
     this.#tellTurns(null);
     return verdict !== NO;
   }
 
-  #ask(verb: (record: AccountRecord, kernel: Kernel, now: number, ratio: number) => number): number {
+  #ask(verb: Question, isBlind = false): number {
     const now = this.nowTicks();
-    const ratio = this.#sample(now, null);
+    const ratio = this.#sample(now, null, isBlind);
     return this.call((record, kernel) => verb(record, kernel, now, ratio));
   }
 
-  #sample(nowTicks: number, lent: Logger | null): number {
+  #sample(nowTicks: number, lent: Logger | null, isBlind: boolean): number {
     this.#tellHeld();
-    if (this.#isStopping) return NaN;
+    if (isBlind) return NaN;
     const { ratio } = this.#sampler.sample(nowTicks);
     this.#tellFault(lent);
     return ratio;

@@ -187,15 +187,14 @@ export class TwinLine {
     let isBroken = false;
     for (let i = 0; i < taken; i++) {
       const cell = waiter.cells[i];
-      const account = cell?.limiter ?? this.memory!;
-      if (account.kind === layout.KIND_CUSTOM) {
+      if (cell === undefined || cell.limiter.kind === layout.KIND_CUSTOM) {
         const entry = cell === undefined ? layout.MEMORY_ENTRY : i;
         const { verdict } = yield* this.#ask(waiter, layout.ASK_GIVE, entry);
         if (verdict === layout.THREW) isBroken = true;
         continue;
       }
-      if (account.give(cell?.count ?? 0, cell?.sum ?? 0, this.#now)) account.lastActivity = this.world.wallMs;
-      if (this.world.attempts !== seen) this.world.wakeOthers(account, this);
+      if (cell.limiter.give(cell.count, cell.sum, this.#now)) cell.limiter.lastActivity = this.world.wallMs;
+      if (this.world.attempts !== seen) this.world.wakeOthers(cell.limiter, this);
     }
     if (isBroken) return { kind: "defect" };
     return after === layout.HELD ? HELD_END : { kind: "left", code: after };
