@@ -20,6 +20,8 @@ const FLOOR: Readonly<Record<string, number>> = {
   "more than five wait": 50,
   "op borrow": 20,
   "op settleUsage": 20,
+  "memory CRITICAL": 500,
+  "memory DRAINING": 100,
 };
 
 describe("Random histories", () => {

@@ -78,5 +78,8 @@ export async function openWorkspace(tarball: string): Promise<Workspace> {
     target: "node20",
     logLevel: "warning",
   });
-  return { folder, dispose: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }) };
+  return {
+    folder,
+    dispose: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }),
+  };
 }

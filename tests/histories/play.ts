@@ -1,7 +1,7 @@
 // Plays a random history in a world and tells what can be observed, and checks the laws after every step.
 
 import assert from "node:assert/strict";
-import { type Admission, Demand, type Grant, type LimiterEvent } from "../../mod.ts";
+import { type Admission, Demand, type Grant, type LimiterEvent, MemoryPressureGate } from "../../mod.ts";
 import { MeterLimiter, ScriptedLimiter, SwitchMemory } from "../../testing/mod.ts";
 import { currentHost } from "../../core/host.ts";
 import { MAX_ACCOUNTS, MAX_LINES } from "../../assembly/layout.ts";
@@ -31,6 +31,9 @@ class Player {
   readonly #meter: MeterLimiter;
   readonly #scripted: ScriptedLimiter;
   readonly #memory: SwitchMemory | null;
+  readonly #heapGate: MemoryPressureGate | null;
+  /** What the heap reads; null is no reading. */
+  #heap: number | null = 0.5;
   readonly #admissions: Admission[];
   readonly #borrowed: number[];
   readonly #capacitySeen: number[];
@@ -45,11 +48,13 @@ class Player {
     this.#buckets = setup.caps.map((caps, index) => world.bucket(`bucket${index}`, caps));
     this.#meter = new MeterLimiter("meter", 100, 20, world.clock);
     this.#scripted = new ScriptedLimiter("scripted");
-    this.#memory = setup.hasMemory ? new SwitchMemory() : null;
+    this.#memory = setup.memory === "switch" ? new SwitchMemory() : null;
+    const reader = () => this.#heap ?? NaN;
+    this.#heapGate = setup.memory === "gate" ? new MemoryPressureGate({ reader, clock: world.clock }) : null;
     // The custom accounts have one wake slot, so only the first admission uses them.
     this.#admissions = Array.from(
       { length: ADMISSIONS },
-      (_, index) => world.admission({ memory: index === 0 ? this.#memory : null }),
+      (_, index) => world.admission({ memory: this.#heapGate ?? (index === 0 ? this.#memory : null) }),
     );
     this.#borrowed = this.#gates.map(() => 0);
     this.#capacitySeen = [...setup.capacities];
@@ -113,6 +118,9 @@ class Player {
         this.#memory.isOpen = operation.isOpen;
         this.#memory.instant = operation.instant;
         if (operation.wakes) this.#memory.wake();
+        return;
+      case "heap":
+        this.#heap = operation.ratio;
         return;
       case "borrow":
         return this.#borrow(operation.gate, operation.permits);
@@ -213,13 +221,20 @@ class Player {
     const sizes = this.#admissions.map((admission) => admission.queueSize);
     if (sizes[0]! + sizes[1]! > 5) cover(this.#coverage, "more than five wait");
     const timer = this.#world.clock.nextTimerMs;
+    if (this.#heapGate !== null) this.#tellHeap(this.#heapGate);
     this.#world.tell(`${gates} | ${levels} | ${this.#meter.level.toFixed(6)} | ${sizes} | ${timer}`);
+  }
+
+  #tellHeap({ status, statusIndicator }: MemoryPressureGate): void {
+    cover(this.#coverage, `memory ${status.zone}`);
+    this.#world.tell(`${Object.values(status)} ${statusIndicator}`);
   }
 
   /** Opens everything up; then everyone must have got an answer and nothing may be left in use. */
   async #end(): Promise<void> {
     this.#scripted.mode = "fits";
     if (this.#memory !== null) this.#memory.isOpen = true;
+    this.#heap = 0.1;
     for (const index of this.#gates.keys()) if (this.#borrowed[index]! > 0) this.#borrow(index, 1);
     for (let round = 0; round < 200; round++) {
       this.#scripted.wake();
