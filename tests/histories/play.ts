@@ -1,7 +1,14 @@
 // Plays a random history in a world and tells what can be observed, and checks the laws after every step.
 
 import assert from "node:assert/strict";
-import { type Admission, type AdmitOptions, type CountingGate, createJobContext, Demand } from "../../mod.ts";
+import {
+  type Admission,
+  type AdmitOptions,
+  type CountingGate,
+  createJobContext,
+  Demand,
+  MemoryPressureGate,
+} from "../../mod.ts";
 import { MeterLimiter, ScriptedLimiter, SwitchMemory } from "../../testing/mod.ts";
 import { currentHost } from "../../core/host.ts";
 import { MAX_ACCOUNTS, MAX_LINES } from "../../assembly/layout.ts";
@@ -32,6 +39,9 @@ class Player {
   readonly #scripted: ScriptedLimiter;
   readonly #router: Router;
   readonly #memory: SwitchMemory | null;
+  readonly #heapGate: MemoryPressureGate | null;
+  /** What the heap reads; null is no reading. */
+  #heap: number | null = 0.5;
   readonly #admissions: Admission[];
   readonly #borrowed: number[];
   readonly #capacitySeen: number[];
@@ -49,17 +59,21 @@ class Player {
     this.#meter = counted("meter", new MeterLimiter("meter", 100, 20, world.clock), coverage);
     this.#scripted = counted("scripted", new ScriptedLimiter("scripted"), coverage);
     this.#router = counted("router", new Router({ eu, us }), coverage);
-    this.#memory = setup.hasMemory ? counted("memory", new SwitchMemory(), coverage) : null;
+    this.#memory = setup.memory === "switch" ? counted("memory", new SwitchMemory(), coverage) : null;
+    const reader = () => this.#heap ?? NaN;
+    this.#heapGate = setup.memory === "gate" ? new MemoryPressureGate({ reader, clock: world.clock }) : null;
     this.#admissions = this.#openAdmissions(setup);
     this.#borrowed = this.#gates.map(() => 0);
     this.#capacitySeen = [...setup.capacities];
   }
 
-  /** The accounts outside the kernel have one wake slot, so only the first admission uses them. */
+  /** The accounts outside the kernel have one wake slot, so only the first admission uses them; a heap gate serves both. */
   #openAdmissions({ maxQueue }: Setup): Admission[] {
+    const gate = this.#heapGate;
     return Array.from(
       { length: ADMISSIONS },
-      (_, index) => this.#world.admission(index === 0 ? { memory: this.#memory } : { maxQueue }),
+      (_, index) =>
+        this.#world.admission(index === 0 ? { memory: gate ?? this.#memory } : { memory: gate, maxQueue }),
     );
   }
 
@@ -128,6 +142,9 @@ class Player {
         this.#memory.isOpen = operation.isOpen;
         this.#memory.instant = operation.instant;
         if (operation.wakes) this.#memory.wake();
+        return;
+      case "heap":
+        this.#heap = operation.ratio;
         return;
       case "borrow":
         return this.#borrow(operation.gate, operation.permits);
@@ -255,6 +272,7 @@ class Player {
     const sizes = this.#admissions.map((admission) => admission.queueSize);
     if (sizes[0]! + sizes[1]! > 5) cover(this.#coverage, "more than five wait");
     const timer = this.#world.clock.nextTimerMs;
+    if (this.#heapGate !== null) this.#tellHeap(this.#heapGate);
     this.#world.tell(
       `${gates} | ${levels} | ${this.#windows.tell()} | ${
         this.#meter.level.toFixed(6)
@@ -262,11 +280,17 @@ class Player {
     );
   }
 
+  #tellHeap({ status, statusIndicator }: MemoryPressureGate): void {
+    cover(this.#coverage, `memory ${status.zone}`);
+    this.#world.tell(`${Object.values(status)} ${statusIndicator}`);
+  }
+
   /** Opens everything up; then everyone must have got an answer and nothing may be left in use. */
   async #end(): Promise<void> {
     this.#scripted.mode = "fits";
     this.#scripted.giveThrows = false;
     if (this.#memory !== null) this.#memory.isOpen = true;
+    this.#heap = 0.1;
     for (const index of this.#gates.keys()) if (this.#borrowed[index]! > 0) this.#borrow(index, 1);
     // A demand on a gate and, through the router, on the same gate may fit in parts only (DEM-08): room for both.
     for (const gate of this.#gates) gate.setCapacity(WIDE_OPEN);
