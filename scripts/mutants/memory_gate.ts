@@ -1,19 +1,11 @@
 /** Faults in the memory gate, and in how an Admission goes by it. */
 
-/** A fault to plant: one text, which occurs once in the file, stands for another. */
-interface Planted {
-  readonly id: string;
-  readonly rules: readonly string[];
-  readonly file: string;
-  readonly find: string;
-  readonly replace: string;
-  readonly tests: readonly string[];
-}
+import type { Mutant } from "./mutant.ts";
 
 const GATE = "assembly/accounts/memory_gate.ts";
 
 /** The memory gate: latch, floor, penalty, pacing, completions; then who watches it, who asks it, and what it reads. */
-export const MEMORY_GATE: readonly Planted[] = [
+export const MEMORY_GATE: readonly Mutant[] = [
   {
     id: "memory-latch-sets-above-its-threshold",
     rules: ["MEM-10"],
@@ -185,3 +177,12 @@ export const MEMORY_GATE: readonly Planted[] = [
     tests: ["tests/heap_test.ts"],
   },
 ];
+
+/** Those that get the growth penalty wrong. */
+export const PENALTIES: readonly Mutant[] = ofRules(["MEM-13", "MEM-14", "MEM-23"]);
+/** Those that get the completion flag wrong. */
+export const COMPLETIONS: readonly Mutant[] = ofRules(["MEM-29", "MEM-31", "MEM-38"]);
+
+function ofRules(rules: readonly string[]): readonly Mutant[] {
+  return MEMORY_GATE.filter((mutant) => mutant.rules.some((rule) => rules.includes(rule)));
+}
