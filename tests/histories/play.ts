@@ -1,14 +1,7 @@
 // Plays a random history in a world and tells what can be observed, and checks the laws after every step.
 
 import assert from "node:assert/strict";
-import {
-  type Admission,
-  type AdmitOptions,
-  type CountingGate,
-  createJobContext,
-  Demand,
-  MemoryPressureGate,
-} from "../../mod.ts";
+import { type Admission, type AdmitOptions, type CountingGate, createJobContext, Demand } from "../../mod.ts";
 import { MeterLimiter, ScriptedLimiter, SwitchMemory } from "../../testing/mod.ts";
 import { currentHost } from "../../core/host.ts";
 import { MAX_ACCOUNTS, MAX_LINES } from "../../assembly/layout.ts";
@@ -24,27 +17,22 @@ import {
   type Patience,
   type Setup,
 } from "./operations.ts";
+import { Gates } from "./gates.ts";
+import { Heap } from "./heap.ts";
 import { Windows } from "./windows.ts";
-
-/** More permits than a demand can ask of one gate by all ways. */
-const WIDE_OPEN = 10;
 
 class Player {
   readonly #world: World;
   readonly #coverage: Coverage;
-  readonly #gates;
+  readonly #gates: Gates;
   readonly #buckets;
   readonly #windows: Windows;
   readonly #meter: MeterLimiter;
   readonly #scripted: ScriptedLimiter;
   readonly #router: Router;
   readonly #memory: SwitchMemory | null;
-  readonly #heapGate: MemoryPressureGate | null;
-  /** What the heap reads; null is no reading. */
-  #heap: number | null = 0.5;
+  readonly #heap: Heap | null;
   readonly #admissions: Admission[];
-  readonly #borrowed: number[];
-  readonly #capacitySeen: number[];
   readonly #jobs: Job[] = [];
   #made = 0;
 
@@ -52,24 +40,21 @@ class Player {
     currentHost().kernel.limits(setup.waiterLimit, MAX_ACCOUNTS, MAX_LINES);
     this.#world = world;
     this.#coverage = coverage;
-    this.#gates = setup.capacities.map((capacity, index) => world.gate(`gate${index}`, capacity));
+    this.#gates = new Gates(world, setup.capacities);
     this.#buckets = setup.caps.map((caps, index) => world.bucket(`bucket${index}`, caps));
-    const [eu, us] = this.#gates as [CountingGate, CountingGate];
+    const [eu, us] = this.#gates.all as [CountingGate, CountingGate];
     this.#windows = new Windows(world, setup, (what) => cover(coverage, what));
     this.#meter = counted("meter", new MeterLimiter("meter", 100, 20, world.clock), coverage);
     this.#scripted = counted("scripted", new ScriptedLimiter("scripted"), coverage);
     this.#router = counted("router", new Router({ eu, us }), coverage);
     this.#memory = setup.memory === "switch" ? counted("memory", new SwitchMemory(), coverage) : null;
-    const reader = () => this.#heap ?? NaN;
-    this.#heapGate = setup.memory === "gate" ? new MemoryPressureGate({ reader, clock: world.clock }) : null;
+    this.#heap = setup.memory === "gate" ? new Heap(world, (what) => cover(coverage, what)) : null;
     this.#admissions = this.#openAdmissions(setup);
-    this.#borrowed = this.#gates.map(() => 0);
-    this.#capacitySeen = [...setup.capacities];
   }
 
   /** The accounts outside the kernel have one wake slot, so only the first admission uses them; a heap gate serves both. */
   #openAdmissions({ maxQueue }: Setup): Admission[] {
-    const gate = this.#heapGate;
+    const gate = this.#heap?.gate ?? null;
     return Array.from(
       { length: ADMISSIONS },
       (_, index) =>
@@ -117,11 +102,7 @@ class Player {
   #change(operation: Operation): void {
     switch (operation.kind) {
       case "resize":
-        this.#capacitySeen[operation.gate] = Math.max(
-          this.#capacitySeen[operation.gate]!,
-          operation.capacity,
-        );
-        return this.#gates[operation.gate]!.setCapacity(operation.capacity);
+        return this.#gates.resize(operation.gate, operation.capacity);
       case "configure":
         return this.#buckets[operation.bucket]!.setConfig(operation);
       case "slowDown":
@@ -144,10 +125,10 @@ class Player {
         if (operation.wakes) this.#memory.wake();
         return;
       case "heap":
-        this.#heap = operation.ratio;
+        if (this.#heap !== null) this.#heap.ratio = operation.ratio;
         return;
       case "borrow":
-        return this.#borrow(operation.gate, operation.permits);
+        return this.#gates.borrow(operation.gate, operation.permits);
     }
   }
 
@@ -155,7 +136,7 @@ class Player {
   #demand(ask: Ask, isFirst: boolean): Demand {
     const demand = new Demand();
     if (isFirst && ask.scripted) demand.add(this.#scripted, 1);
-    for (const [index, permits] of ask.gates) demand.add(this.#gates[index]!, permits);
+    for (const [index, permits] of ask.gates) demand.add(this.#gates.all[index]!, permits);
     for (const [index, tokens] of ask.buckets) demand.add(this.#buckets[index]!, tokens);
     this.#windows.addTo(demand, ask.windows);
     if (isFirst && ask.meter !== null) demand.add(this.#meter, ask.meter);
@@ -250,29 +231,15 @@ class Player {
     }
   }
 
-  /** Takes permits outside any admission, or gives back those it took. */
-  #borrow(index: number, permits: number): void {
-    const gate = this.#gates[index]!;
-    if (this.#borrowed[index]! > 0) {
-      gate.give(new Array(this.#borrowed[index]!).fill(undefined));
-      this.#borrowed[index] = 0;
-    } else if (permits <= gate.capacity && gate.tryTake(new Array(permits).fill(undefined), [])) {
-      this.#borrowed[index] = permits;
-    }
-  }
-
   #tellState(): void {
-    const gates = this.#gates.map((gate) => gate.currentInUse);
-    for (const [index, inUse] of gates.entries()) {
-      assert.ok(inUse >= 0 && inUse <= this.#capacitySeen[index]!, `gate${index} has ${inUse} in use`);
-    }
+    const gates = this.#gates.tell();
     const levels = this.#buckets.map(({ status, throttle, currentInUse }) =>
       `${status.availableTokens}/${status.availableRequests}/${currentInUse}/${throttle}`
     );
     const sizes = this.#admissions.map((admission) => admission.queueSize);
     if (sizes[0]! + sizes[1]! > 5) cover(this.#coverage, "more than five wait");
     const timer = this.#world.clock.nextTimerMs;
-    if (this.#heapGate !== null) this.#tellHeap(this.#heapGate);
+    if (this.#heap !== null) this.#world.tell(this.#heap.tell());
     this.#world.tell(
       `${gates} | ${levels} | ${this.#windows.tell()} | ${
         this.#meter.level.toFixed(6)
@@ -280,20 +247,13 @@ class Player {
     );
   }
 
-  #tellHeap({ status, statusIndicator }: MemoryPressureGate): void {
-    cover(this.#coverage, `memory ${status.zone}`);
-    this.#world.tell(`${Object.values(status)} ${statusIndicator}`);
-  }
-
   /** Opens everything up; then everyone must have got an answer and nothing may be left in use. */
   async #end(): Promise<void> {
     this.#scripted.mode = "fits";
     this.#scripted.giveThrows = false;
     if (this.#memory !== null) this.#memory.isOpen = true;
-    this.#heap = 0.1;
-    for (const index of this.#gates.keys()) if (this.#borrowed[index]! > 0) this.#borrow(index, 1);
-    // A demand on a gate and, through the router, on the same gate may fit in parts only (DEM-08): room for both.
-    for (const gate of this.#gates) gate.setCapacity(WIDE_OPEN);
+    if (this.#heap !== null) this.#heap.ratio = 0.1;
+    this.#gates.openUp();
     for (let round = 0; round < 200; round++) {
       this.#scripted.wake();
       this.#memory?.wake();
@@ -308,7 +268,7 @@ class Player {
     await this.#world.settle();
     const stuck = this.#jobs.filter((job) => !job.isOver && !job.isSettled).map((job) => job.name);
     assert.deepEqual(stuck, [], "every job gets an answer");
-    for (const gate of this.#gates) assert.equal(gate.currentInUse, 0, `${gate.limiterName} has permits out`);
+    this.#gates.checkIdle();
     for (const admission of this.#admissions) assert.equal(admission.queueSize, 0);
     assert.equal(this.#world.clock.pendingTimers, 0, "no timer is armed when nobody waits");
     checkBalance(this.#world.events);
