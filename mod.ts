@@ -45,6 +45,9 @@ export { type AccountHealth, health, healthTable } from "./core/health.ts";
 export { ElasticWindowRateLimiter } from "./core/accounts/elastic_window.ts";
 export type { ElasticWindowOptions } from "./core/accounts/window_options.ts";
 export { type CircuitState, ElasticWindowStatus } from "./core/statuses.ts";
+export { MemoryPressureGate } from "./core/accounts/memory_pressure_gate.ts";
+export type { MemoryPressureGateOptions } from "./core/accounts/memory_gate_options.ts";
+export { MemoryPressureStatus, type MemoryZone } from "./core/memory_status.ts";
 export { type LimiterStatus, SemaphoreLimiterStatus, TokenBucketStatus } from "./core/statuses.ts";
 export {
   type EventSink,

@@ -15,8 +15,9 @@ import {
   THREW,
   YES,
 } from "./layout";
-import { Cell, Line, Waiter, WAITER_CANCELLED } from "./records";
+import { Cell, Line, Memory, Waiter, WAITER_CANCELLED } from "./records";
 import { earliest, fits, give, take, wakeOthers } from "./accounts/account";
+import { memoryEarliest, memoryFits, memoryTake } from "./accounts/memory_gate";
 import { reservation } from "./queue";
 import { cellAt } from "./slab";
 import { abandon, ask, attemptsSoFar, FITS, grant, hold, holdOnMemory, leave, noteShort, ON, outcome, TAKE, UNDO } from "./walk";
@@ -26,7 +27,13 @@ import { abandon, ask, attemptsSoFar, FITS, grant, hold, holdOnMemory, leave, no
 export function askWhetherFits(line: Line): i32 {
   const waiter = line.cursor!;
   while (line.entry < waiter.cellCount) {
-    if (line.entry == MEMORY_ENTRY) return ask(line, ASK_FITS, MEMORY_ENTRY);
+    if (line.entry == MEMORY_ENTRY) {
+      const memory = nativeMemory(line);
+      if (memory === null) return ask(line, ASK_FITS, MEMORY_ENTRY);
+      const word = heardFits(line, memoryFits(memory, line.now, line.reading));
+      if (word != ON || line.phase != FITS) return word;
+      continue;
+    }
     const cell = cellAt(waiter, line.entry);
     if (cell.limiter.kind == KIND_CUSTOM) return ask(line, ASK_FITS, line.entry);
     const word = heardFits(line, nativeFits(line, waiter, cell));
@@ -36,6 +43,20 @@ export function askWhetherFits(line: Line): i32 {
   line.entry = 0;
   line.phase = TAKE;
   return ON;
+}
+
+/** The line's memory account where the kernel decides it alone; null where it has to be asked, or there is none. */
+function nativeMemory(line: Line): Memory | null {
+  const memory = line.memory;
+  return memory === null || memory.kind == KIND_CUSTOM ? null : changetype<Memory>(memory);
+}
+
+/** Memory said no: its instant alone is the deadline. */
+function holdOnMemoryUntil(line: Line, waiter: Waiter): i32 {
+  const memory = nativeMemory(line);
+  if (memory === null) return ask(line, ASK_EARLIEST, MEMORY_ENTRY);
+  waiter.deadline = memoryEarliest(memory, line.now, line.reading);
+  return holdOnMemory(line, waiter);
 }
 
 function nativeFits(line: Line, waiter: Waiter, cell: Cell): i32 {
@@ -58,7 +79,7 @@ export function heardFits(line: Line, verdict: i32): i32 {
     return ON;
   }
   if (verdict != NO) return refuse(line, waiter, verdict);
-  if (line.entry == MEMORY_ENTRY) return ask(line, ASK_EARLIEST, MEMORY_ENTRY);
+  if (line.entry == MEMORY_ENTRY) return holdOnMemoryUntil(line, waiter);
   const cell = cellAt(waiter, line.entry);
   noteShort(line, waiter, cell);
   if (cell.limiter.kind == KIND_CUSTOM) return ask(line, ASK_EARLIEST, line.entry);
@@ -93,7 +114,13 @@ export function takeAll(line: Line): i32 {
   const turns = waiter.cellCount + (line.memory !== null ? 1 : 0);
   while (line.entry < turns) {
     if (waiter.flags & WAITER_CANCELLED) return startUndo(line, CANCELLED);
-    if (line.entry == waiter.cellCount) return ask(line, ASK_TAKE, MEMORY_ENTRY);
+    if (line.entry == waiter.cellCount) {
+      const memory = nativeMemory(line);
+      if (memory === null) return ask(line, ASK_TAKE, MEMORY_ENTRY);
+      heardTake(line, memoryTake(memory, line.now, line.reading));
+      if (line.phase != TAKE) return ON;
+      continue;
+    }
     const cell = cellAt(waiter, line.entry);
     if (cell.limiter.kind == KIND_CUSTOM) return ask(line, ASK_TAKE, line.entry);
     const verdict = nativeFits(line, waiter, cell);
@@ -127,6 +154,7 @@ function startUndo(line: Line, after: i32): i32 {
 export function undo(line: Line): i32 {
   const waiter = line.cursor!;
   while (line.undone < line.taken) {
+    // A memory account that is built in is taken last and with nobody's code behind it, so it is never given back here.
     if (line.undone == waiter.cellCount) return ask(line, ASK_GIVE, MEMORY_ENTRY);
     const cell = cellAt(waiter, line.undone);
     if (cell.limiter.kind == KIND_CUSTOM) return ask(line, ASK_GIVE, line.undone);
@@ -151,7 +179,7 @@ export function resumeUndo(line: Line, verdict: i32): void {
 
 /** Only the account that declined holds the waiter, and its instant alone is the deadline. */
 function holdDeclined(line: Line, waiter: Waiter): i32 {
-  if (line.entry == waiter.cellCount) return ask(line, ASK_EARLIEST, MEMORY_ENTRY);
+  if (line.entry == waiter.cellCount) return holdOnMemoryUntil(line, waiter);
   const cell = cellAt(waiter, line.entry);
   noteShort(line, waiter, cell);
   if (cell.limiter.kind == KIND_CUSTOM) return ask(line, ASK_EARLIEST, line.entry);

@@ -1,8 +1,9 @@
 // The border, first half: tables, lines, attempts, passes and settlement.
 
 import { BUSY, GIVE_DECLINED, KIND_CUSTOM, KIND_GATE, MAX_DEMAND_ENTRIES, MEMORY_ENTRY, NO, STAGED_BYTES, YES } from "./layout";
-import { Account, Line, Staged, WAITER_CANCELLED } from "./records";
+import { Account, Line, Memory, Staged, WAITER_CANCELLED } from "./records";
 import * as accounts from "./accounts/account";
+import { memoryFits, memoryTake } from "./accounts/memory_gate";
 import * as pass from "./pass";
 import { abandon as abandonStep, attemptsSoFar, noteAttempt } from "./walk";
 import { refusedEntry as refusedEntryOf } from "./attempt";
@@ -35,7 +36,10 @@ export function setWallTime(ms: f64): void {
 /** Opens a line with its memory account, 0 for none. 0 when the table is full. */
 export function openLine(memoryAccount: Account | null): Line | null {
   const line = slab.allocateLine();
-  if (line !== null) line.memory = memoryAccount;
+  if (line === null) return null;
+  line.memory = memoryAccount;
+  // The record must not be freed as long as a line names it.
+  if (memoryAccount !== null) memoryAccount.waiterPins++;
   return line;
 }
 
@@ -43,7 +47,11 @@ export function openLine(memoryAccount: Account | null): Line | null {
 export function closeLine(line: Line): void {
   abandonStep(line);
   queue.forgetWoken(line);
+  const memory = line.memory;
   slab.recycleLine(line);
+  if (memory === null) return;
+  memory.waiterPins--;
+  queue.freeIfUnnamed(memory);
 }
 
 export function queueSize(line: Line): i32 {
@@ -63,10 +71,16 @@ export function takeWoken(): Line | null {
 
 // --- Attempts. ---
 
-/** The inline attempt of a demand whose accounts are all built in, on an empty line without memory. */
-export function attempt(line: Line, count: i32, now: f64): i32 {
+/**
+ * The inline attempt of a demand whose accounts are all built in, on an empty line. A demand with entries meets the memory
+ * account of the line first, which is built in as well.
+ */
+export function attempt(line: Line, count: i32, now: f64, reading: f64): i32 {
   if (line.count != 0 || !pass.isIdle(line)) return BUSY;
   noteAttempt();
+  const memory = changetype<Memory | null>(line.memory);
+  const meetsMemory = memory !== null && count > 0;
+  if (meetsMemory && memoryFits(memory!, now, reading) == NO) return NO;
   let verdict = YES;
   for (let i = 0; i < count; i++) {
     const cell = stagedAt(i);
@@ -83,6 +97,7 @@ export function attempt(line: Line, count: i32, now: f64): i32 {
     accounts.take(cell.limiter, cell.count, cell.sum, now);
     cell.limiter.grantPins++;
   }
+  if (meetsMemory) memoryTake(memory!, now, reading);
   return YES;
 }
 
@@ -113,8 +128,11 @@ export function withdraw(slot: i32, generation: i32): i32 {
   return 1;
 }
 
-export function begin(line: Line, isInline: i32, wantsHeld: i32, now: f64): i32 {
-  return pass.begin(line, isInline != 0, wantsHeld != 0, now) ? 1 : 0;
+/** `reading` is the heap's, for a memory account that is built in; NaN for none. */
+export function begin(line: Line, isInline: i32, wantsHeld: i32, now: f64, reading: f64): i32 {
+  if (!pass.begin(line, isInline != 0, wantsHeld != 0, now)) return 0;
+  line.reading = reading;
+  return 1;
 }
 
 export function next(line: Line): i32 {

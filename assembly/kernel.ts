@@ -75,3 +75,19 @@ export {
   windowFail,
   windowSucceed,
 } from "./border_windows";
+export {
+  openMemory,
+  memoryFits,
+  memoryTake,
+  memoryEarliest,
+  memoryWouldFit,
+  memoryWouldFitAt,
+  memoryStop,
+  memoryHoldElsewhere,
+  takeLatchTurns,
+  memoryIsLatched,
+  memoryHeld,
+  memoryFloor,
+  memoryPenalty,
+  memoryPacing,
+} from "./border_memory";

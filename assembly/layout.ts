@@ -27,7 +27,7 @@ export const GROW_PAGES = 16;
 // --- Record sizes in bytes, checked against the records at compile time. ---
 
 export const ACCOUNT_BYTES = 224;
-export const LINE_BYTES = 112;
+export const LINE_BYTES = 120;
 export const WAITER_BYTES = 64;
 export const CELL_BYTES = 32;
 export const WIRE_BYTES = 16;
@@ -48,6 +48,8 @@ export const KIND_CUSTOM = 0;
 export const KIND_GATE = 1;
 export const KIND_BUCKET = 2;
 export const KIND_WINDOW = 3;
+/** The memory account: no demand names it, a line does. */
+export const KIND_MEMORY = 4;
 
 // --- Verdicts of an account, and answers to an ask. ---
 
@@ -125,3 +127,21 @@ export const THROTTLE_UNITS = 1000;
 export const HEALTHY = 0;
 export const BLOCKED = 1;
 export const PROBING = 2;
+
+// --- Memory gate: ratios of the heap in use to its limit, and times in milliseconds. ---
+
+/** From this ratio on, releases are spaced further and further apart. */
+export const MEMORY_THROTTLE_START = 0.8;
+/** The latch sets at this ratio or above it. */
+export const MEMORY_CRITICAL = 0.95;
+/** The latch clears strictly below this ratio. */
+export const MEMORY_RECOVERY = 0.9;
+export const MEMORY_MIN_DELAY_MS = 50;
+export const MEMORY_MAX_DELAY_MS = 30_000;
+/** Longest wait between two releases, with the penalty in it. */
+export const MEMORY_MAX_WAIT_MS = 3_600_000;
+/** MEMORY_MAX_WAIT_MS / MEMORY_MIN_DELAY_MS. */
+export const MEMORY_MAX_PENALTY = 72_000;
+/** Longest time in ticks until the next look while the latch is set or releases are spaced. */
+export const MEMORY_CHECK_TICKS = 2_000_000;
+export const TICKS_PER_MS = 1000;

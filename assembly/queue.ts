@@ -41,6 +41,11 @@ export function append(line: Line, staged: usize, count: i32): Waiter | null {
     recycleWaiter(waiter);
     return null;
   }
+  if (count > 0 && !joinMemory(line)) {
+    waiter.cellCount = count;
+    recycleWaiter(waiter);
+    return null;
+  }
   waiter.cellCount = count;
   waiter.line = line;
   waiter.flags = 0;
@@ -52,6 +57,7 @@ export function append(line: Line, staged: usize, count: i32): Waiter | null {
     if (!fill(cellAt(waiter, i), changetype<Staged>(staged + <usize> i * STAGED_BYTES), line)) {
       for (let j = 0; j < i; j++) leaveCell(cellAt(waiter, j), line);
       for (let j = 0; j < i; j++) unpinCell(cellAt(waiter, j));
+      leaveMemory(line);
       recycleWaiter(waiter);
       return null;
     }
@@ -70,6 +76,20 @@ function fill(cell: Cell, staged: Staged, line: Line): bool {
   cell.limiter.waiterPins++;
   cell.key.waiterPins++;
   return true;
+}
+
+/** A memory account that is built in wakes the lines in which somebody meets it. False when a table is full. */
+function joinMemory(line: Line): bool {
+  const memory = line.memory;
+  if (line.askers == 0 && memory !== null && memory.kind != KIND_CUSTOM && !wireUp(memory, line)) return false;
+  line.askers++;
+  return true;
+}
+
+function leaveMemory(line: Line): void {
+  const memory = line.memory;
+  line.askers--;
+  if (line.askers == 0 && memory !== null && memory.kind != KIND_CUSTOM) unwire(memory, line);
 }
 
 function link(line: Line, waiter: Waiter): void {
@@ -94,6 +114,7 @@ export function unlink(line: Line, waiter: Waiter): void {
   line.count--;
   waiter.flags |= WAITER_GONE;
   for (let i = 0; i < waiter.cellCount; i++) leaveCell(cellAt(waiter, i), line);
+  if (waiter.cellCount > 0) leaveMemory(line);
 }
 
 function leaveCell(cell: Cell, line: Line): void {

@@ -11,7 +11,7 @@ import {
   WIRE_BYTES,
 } from "./layout";
 
-// Account: what every kind has. Gate, Bucket and Window go on from byte 48.
+// Account: what every kind has. Gate, Bucket, Window and Memory go on from byte 48.
 //    0 kind, 4 generation, 8 flags, 12 held, 16 waiterPins, 20 grantPins, 24 wires, 28 nextFree, 32 lastActivity
 // @ts-ignore: decorator
 @unmanaged
@@ -133,6 +133,32 @@ export class Run {
   upTo: f64;
 }
 
+// Memory: 48 lastRelease, 56 previous, 64 floor, 72 floorAtLast, 80 floorBeforeLast, 88 penalty, 96 isLatched,
+//         100 hasCompletion, 104 isStopped, 108 turns, 112 heldElsewhere, 116 reserved. NaN stands for "none yet".
+// @ts-ignore: decorator
+@unmanaged
+export class Memory extends Account {
+  /** Tick of the last release. */
+  lastRelease: f64;
+  /** The reading of the last look. */
+  previous: f64;
+  /** The first reading, then the last one that was lower than the one before it: the heap after a collection. */
+  floor: f64;
+  floorAtLast: f64;
+  floorBeforeLast: f64;
+  /** The growth penalty as of the last release. */
+  penalty: f64;
+  isLatched: i32;
+  /** Whether a job finished since the last release. */
+  hasCompletion: i32;
+  isStopped: i32;
+  /** How often the latch has turned since the shell last asked. */
+  turns: i32;
+  /** How many a host that is no line of this kernel holds on it. */
+  heldElsewhere: i32;
+  reserved2: i32;
+}
+
 // Wire: 0 line, 4 count, 8 next. One per account and line with at least one waiter that names the account.
 // @ts-ignore: decorator
 @unmanaged
@@ -187,7 +213,7 @@ export class Waiter {
 
 // Line: 0 head, 4 tail, 8 count, 12 memory, 16 cursor, 20 phase, 24 entry, 28 asked, 32 verb, 36 shorts, 40 newlyShort,
 //       44 undone, 48 taken, 52 after, 56 reason, 60 isInline, 64 wantsHeld, 68 isWoken, 72 now, 80 deadline,
-//       88 laterDeadline, 96 nextWoken, 100 nextFree, 104 attemptsSeen
+//       88 laterDeadline, 96 nextWoken, 100 nextFree, 104 attemptsSeen, 108 askers, 112 reading
 // @ts-ignore: decorator
 @unmanaged
 export class Line {
@@ -225,7 +251,10 @@ export class Line {
   nextWoken: Line | null;
   nextFree: Line | null;
   attemptsSeen: i32;
-  reserved: i32;
+  /** Waiters with entries: those that meet memory. */
+  askers: i32;
+  /** The heap reading of the running step, NaN for none; meant for a memory account that is built in. */
+  reading: f64;
 }
 
 // Staged: 0 limiter, 4 key, 8 count, 16 sum. Written by the shell.
@@ -261,3 +290,4 @@ if (offsetof<Staged>() != STAGED_BYTES) ERROR("Staged is not STAGED_BYTES long")
 if (offsetof<Bucket>() > <usize> ACCOUNT_BYTES) ERROR("Bucket is longer than ACCOUNT_BYTES");
 if (offsetof<Window>() > <usize> ACCOUNT_BYTES) ERROR("Window is longer than ACCOUNT_BYTES");
 if (offsetof<Run>() != RUN_BYTES) ERROR("Run is not RUN_BYTES long");
+if (offsetof<Memory>() > <usize> ACCOUNT_BYTES) ERROR("Memory is longer than ACCOUNT_BYTES");

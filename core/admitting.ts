@@ -1,4 +1,4 @@
-import { attempt } from "./attempt.ts";
+import { attempt, lookFor } from "./attempt.ts";
 import { toTicksUp } from "./clock.ts";
 import { createJobContext, type JobContext, type JobSnapshot } from "./context.ts";
 import type { DemandSnapshot } from "./demand.ts";
@@ -21,15 +21,16 @@ export function admit(monitor: Monitor, demand: DemandSnapshot, options: AdmitOp
   const isPlain = prepare(monitor, demand);
   const { nested, logger } = monitor;
   if (nested !== "off" && options.detached !== true) checkNesting(demand, nested, logger);
-  const isInline = monitor.size === 0 && !monitor.isStepping;
+  const look = isPlain && isQuiet(monitor) ? lookFor(monitor, demand, arrivedAt) : undefined;
+  const isInline = isQuiet(monitor);
   if (isInline && isPlain) {
-    const grant = attempt(monitor, demand, job, options);
+    const grant = attempt(monitor, demand, job, options, look);
     if (grant !== null) return Promise.resolve(grant);
   }
   if (demand.entries.length > 0 && monitor.line.counted >= monitor.maxQueue) {
     return refuseFull(monitor, demand, options, isInline && !isPlain);
   }
-  const waiter = monitor.line.park(demand, job, arrivedAt ?? monitor.now());
+  const waiter = monitor.line.park(demand, job, arrivedAt ?? look?.now ?? monitor.now());
   listen(monitor, waiter, options);
   if (isInline) drive(monitor, true, true, waiter.arrivedAt);
   // Only accounts outside the kernel can answer differently when they are asked again at once.
@@ -40,15 +41,21 @@ export function admit(monitor: Monitor, demand: DemandSnapshot, options: AdmitOp
 /** The inline attempt alone: a grant, or null. Nothing is reported when it is null. */
 export function tryAdmit(monitor: Monitor, demand: DemandSnapshot): Grant | null {
   const isPlain = prepare(monitor, demand);
+  const look = isPlain && isQuiet(monitor) ? lookFor(monitor, demand, null) : undefined;
   if (monitor.size > 0 || monitor.isStepping) return null;
   const job = jobOf(monitor, undefined);
-  if (isPlain) return attempt(monitor, demand, job, {});
+  if (isPlain) return attempt(monitor, demand, job, {}, look);
   const waiter = monitor.line.park(demand, job, monitor.now());
   drive(monitor, true, false, waiter.arrivedAt);
   if (waiter.grant !== null) return waiter.grant;
   if (waiter.isSettled) throw waiter.error;
   monitor.line.retract(waiter);
   return null;
+}
+
+/** Whether nobody waits and no step runs, so that an attempt may be made at once. */
+function isQuiet(monitor: Monitor): boolean {
+  return monitor.size === 0 && !monitor.isStepping;
 }
 
 /** Wires what has to be wired; whether the kernel can decide this demand alone. */
@@ -59,7 +66,8 @@ function prepare(monitor: Monitor, demand: DemandSnapshot): boolean {
   if (demand.needsWiring) {
     for (const entry of demand.entries) monitor.wirings.wire(entry);
   }
-  return demand.isNative && (monitor.memory === null || demand.entries.length === 0);
+  if (demand.entries.length > 0) monitor.memoryLink.checkClock(monitor.clock);
+  return demand.isNative && monitor.memoryLink.isPlainFor(demand.entries.length);
 }
 
 function foreignClock(name: string): InvalidStateError {

@@ -17,6 +17,26 @@ export function stage(kernel: Kernel, entries: readonly Entry[]): void {
   }
 }
 
+/** What an attempt goes by. */
+export interface Look {
+  /** The tick of the `admit` call, null when no clock was read for it yet. */
+  readonly now: number | null;
+  /** The heap's reading, NaN for none. */
+  readonly reading: number;
+}
+
+const UNLOOKED: Look = Object.freeze({ now: null, reading: NaN });
+
+/**
+ * The look of an attempt that meets a memory gate. It may call the user's reader, so it comes before anybody looks whether
+ * the line is empty.
+ */
+export function lookFor(monitor: Monitor, demand: DemandSnapshot, now: number | null): Look {
+  if (!monitor.memoryLink.isDecidedFor(demand.entries.length)) return UNLOOKED;
+  const at = now ?? monitor.now();
+  return { now: at, reading: monitor.step(() => monitor.memoryLink.reading(at)) };
+}
+
 /**
  * The inline attempt of a demand that the kernel decides alone: a grant, or null when it has to wait. Reads a clock only if
  * an account of the demand does.
@@ -29,8 +49,9 @@ export function attempt(
   demand: DemandSnapshot,
   job: JobSnapshot | null,
   { signal, context }: AdmitOptions,
+  look: Look = UNLOOKED,
 ): Grant | null {
-  const verdict = attemptNatively(monitor, demand);
+  const verdict = attemptNatively(monitor, demand, look);
   if (verdict === NO) return null;
   if (verdict !== YES) throw refuse(monitor, demand, job, verdict);
   const grant = monitor.makeGrant({ settler: monitor, demand, job, waitTicks: 0, heldTicks: null });
@@ -43,16 +64,18 @@ export function attempt(
   throw signal?.aborted ? signal.reason : cancelled().error;
 }
 
-function attemptNatively(monitor: Monitor, demand: DemandSnapshot): number {
+function attemptNatively(monitor: Monitor, demand: DemandSnapshot, look: Look): number {
   const { host, clock, line } = monitor;
   const { kernel } = host;
   stage(kernel, demand.entries);
   host.stampWall(clock);
-  const now = demand.clocks.length > 0 ? monitor.now() : 0;
+  const now = look.now ?? (demand.clocks.length > 0 ? monitor.now() : 0);
   try {
-    return kernel.attempt(line.record, demand.entries.length, now);
+    return kernel.attempt(line.record, demand.entries.length, now, look.reading);
   } catch (error) {
     throw host.trapped(error);
+  } finally {
+    if (look !== UNLOOKED) monitor.step(() => monitor.memoryLink.tellTurns());
   }
 }
 

@@ -13,6 +13,7 @@ import type { Clock } from "./clock.ts";
 import type { KernelHost } from "./host.ts";
 import { LimiterEvents } from "./events.ts";
 import { show } from "./invariant.ts";
+import { refuseMemory } from "./memory.ts";
 import type { AccountRecord } from "./kernel.ts";
 import { MAX_DEMAND_ENTRIES } from "../assembly/layout.ts";
 
@@ -156,6 +157,7 @@ export class Demand {
   add<T>(limiter: RateLimiter<T>, amount: NoInfer<T>): this;
   add(limiter: RateLimiter<unknown>, amount?: unknown): this {
     checkLimiter(limiter);
+    refuseMemory(limiter);
     if (limiter instanceof CountingGate || limiter instanceof ElasticWindowRateLimiter) {
       const permits = checkedPermits(limiter.limiterName, amount);
       this.#entryFor(limiter, limiter, true, permits).pushPermits(permits);

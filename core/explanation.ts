@@ -4,6 +4,7 @@ import { toMs, toTicksUp } from "./clock.ts";
 import type { Entry } from "./demand.ts";
 import { refusal } from "./accounts/native.ts";
 import type { Monitor } from "./monitor.ts";
+import type { MemoryAccount } from "./options.ts";
 import { NO, YES } from "../assembly/layout.ts";
 
 /** What one account would say about a demand now. */
@@ -46,8 +47,26 @@ export function viewAccounts(
       viewAccount(monitor, entry, head?.find((each) => each.key === entry.key) ?? null)
     );
     if (monitor.memory === null || entries.length === 0) return views;
-    return [viewCustom(monitor.memory as RateLimiter<unknown>, monitor.memoryName!, 1, [], [], 0), ...views];
+    return [viewMemory(monitor, monitor.memory), ...views];
   });
+}
+
+/** A memory gate is asked what it would answer: a look would move its floor and its latch. */
+function viewMemory(monitor: Monitor, memory: MemoryAccount): AccountView {
+  const { memoryLink } = monitor;
+  const account = memory.limiterName;
+  if (memoryLink.gate === null) return viewCustom(memory as RateLimiter<unknown>, account, 1, [], [], 0);
+  const { fits, atTicks } = memoryLink.foresee(monitor.now());
+  const earliestMs = fits || !Number.isFinite(atTicks) ? null : toMs(atTicks);
+  return {
+    account,
+    amount: 1,
+    ahead: 0,
+    isShort: !fits,
+    missing: fits ? 0 : null,
+    earliestMs,
+    refusal: null,
+  };
 }
 
 function viewAccount(monitor: Monitor, entry: Entry, ahead: Entry | null): AccountView {

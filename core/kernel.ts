@@ -22,12 +22,12 @@ export interface Kernel {
   headSlot(line: LineRecord): number;
   takeWoken(): LineRecord;
 
-  attempt(line: LineRecord, count: number, now: number): number;
+  attempt(line: LineRecord, count: number, now: number, reading: number): number;
   attemptRefusal(): number;
   park(line: LineRecord, count: number): number;
   generationOf(slot: number): number;
   withdraw(slot: number, generation: number): number;
-  begin(line: LineRecord, isInline: number, wantsHeld: number, now: number): number;
+  begin(line: LineRecord, isInline: number, wantsHeld: number, now: number, reading: number): number;
   next(line: LineRecord): number;
   answer(line: LineRecord, verdict: number, instant: number): number;
   abandon(line: LineRecord): void;
@@ -121,6 +121,20 @@ export interface Kernel {
   windowAdvise(account: AccountRecord, now: number): void;
   windowFail(account: AccountRecord, now: number): void;
   windowSucceed(account: AccountRecord, now: number): number;
+  openMemory(): AccountRecord;
+  memoryFits(account: AccountRecord, now: number, reading: number): number;
+  memoryTake(account: AccountRecord, now: number, reading: number): number;
+  memoryEarliest(account: AccountRecord, now: number, reading: number): number;
+  memoryWouldFit(account: AccountRecord, now: number, reading: number): number;
+  memoryWouldFitAt(account: AccountRecord, now: number, reading: number): number;
+  memoryStop(account: AccountRecord): number;
+  memoryHoldElsewhere(account: AccountRecord, count: number): void;
+  takeLatchTurns(account: AccountRecord): number;
+  memoryIsLatched(account: AccountRecord): number;
+  memoryHeld(account: AccountRecord): number;
+  memoryFloor(account: AccountRecord, reading: number): number;
+  memoryPenalty(account: AccountRecord, reading: number): number;
+  memoryPacing(account: AccountRecord, now: number, reading: number): number;
 }
 
 type KernelExports = Omit<Kernel, "stage"> & { memory: WebAssembly.Memory; staging(): number };
@@ -156,10 +170,19 @@ function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
+/** The memory of the latest kernel. */
+let latestMemory: WebAssembly.Memory | null = null;
+
+/** Bytes of the kernel's linear memory, which V8 does not count as heap; 0 before there is a kernel. */
+export function kernelMemoryBytes(): number {
+  return latestMemory === null ? 0 : latestMemory.buffer.byteLength;
+}
+
 /** A fresh WASM kernel. Costs about a millisecond the first time in a process. */
 export function wasmKernel(): Kernel & { readonly memory: WebAssembly.Memory } {
   const exports = new WebAssembly.Instance(kernelModule(), {}).exports as unknown as KernelExports;
   const { memory } = exports;
+  latestMemory = memory;
   const staging = exports.staging();
   let words = new Int32Array(memory.buffer, staging);
   let sums = new Float64Array(memory.buffer, staging);

@@ -8,6 +8,7 @@ import { currentHost, type KernelHost, opened, type WakeTarget } from "./host.ts
 import type { RejectReason } from "./events.ts";
 import { show } from "./invariant.ts";
 import type { Logger } from "./logger.ts";
+import { MemoryLink } from "./memory.ts";
 import type { CheckedAdmissionOptions, MemoryAccount } from "./options.ts";
 import { type Departure, stopped, type Waiter, type Withdrawer } from "./parking.ts";
 import { drive } from "./pass.ts";
@@ -31,6 +32,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   readonly line: WaitingLine;
   readonly clock: Clock;
   readonly memory: MemoryAccount | null;
+  readonly memoryLink: MemoryLink;
   readonly logger: Logger;
   /** Null without a sink. */
   readonly reporter: Reporter | null;
@@ -65,7 +67,8 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     this.maxQueue = options.maxQueue;
     this.nested = options.nested;
     this.holds = new Holds(options.clock, options.logger);
-    const memoryRecord = this.memory === null ? 0 : this.host.customRecord(this.memory);
+    this.memoryLink = new MemoryLink(options.memory, this.host, this.logger);
+    const memoryRecord = this.memoryLink.record;
     const record = opened(this.host.guard((kernel) => kernel.openLine(memoryRecord)), "another Admission");
     this.line = new WaitingLine(this.host, record, this);
     this.host.closeLineWith(this, record);
@@ -108,7 +111,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     if (this.isStarted) {
       throw new InvalidStateError("Cannot start this Admission: it was started before, start it once");
     }
-    if (this.memory !== null) this.wirings.wireAccount(this.memory, this.memory);
+    this.memoryLink.wire(this.wirings);
     this.isStarted = true;
     this.wake();
   }

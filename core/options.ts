@@ -4,13 +4,17 @@ import { checkContext, type JobContext } from "./context.ts";
 import type { EventSink } from "./events.ts";
 import { show } from "./invariant.ts";
 import { type Logger, safeLogger } from "./logger.ts";
+import { defaultMemory } from "./memory.ts";
 
 /** The account that every demand with entries meets first, at every attempt. */
 export type MemoryAccount = RateLimiter<void> & LimiterIdentity;
 
 /** What an Admission may be given. */
 export interface AdmissionOptions {
-  /** The memory account; `null` or left out for none. */
+  /**
+   * The memory account; `null` for none. Left out, it is a MemoryPressureGate on the runtime's own heap, shared by all that
+   * leave it out, where that can be read: on Node, Deno, and on Bun in a container with a limit.
+   */
   memory?: MemoryAccount | null;
   /** The clock of waits and deadlines, and of every bucket used here; the system's when left out. */
   clock?: Clock;
@@ -64,7 +68,6 @@ export function checkAdmissionOptions(options: AdmissionOptions): CheckedAdmissi
     throw new TypeError(`Cannot make an Admission: options are ${show(options)}, they should be an object`);
   }
   const {
-    memory = null,
     clock = systemClock,
     events = null,
     logger,
@@ -78,6 +81,7 @@ export function checkAdmissionOptions(options: AdmissionOptions): CheckedAdmissi
   if (events !== null && typeof events !== "function") {
     throw new TypeError(`${what} events is ${show(events)}, it should be a function of one event`);
   }
+  const { memory = defaultMemory(clock) } = options;
   const missing = memory === null
     ? undefined
     : MEMORY_VERBS.find((verb) => typeof memory[verb] !== "function");

@@ -46,8 +46,9 @@ export function drive(
     monitor.runPass(() => {
       host.stampWall(monitor.clock);
       const wantsHeld = reportsHeld && monitor.reporter !== null;
+      const reading = monitor.memoryLink.reading(now);
       invariant(
-        kernel.begin(line, isInline ? 1 : 0, wantsHeld ? 1 : 0, now) === 1,
+        kernel.begin(line, isInline ? 1 : 0, wantsHeld ? 1 : 0, now, reading) === 1,
         "no step runs when one begins",
       );
       let word = kernel.next(line);
@@ -60,6 +61,7 @@ export function drive(
     // A line that attempted in between may have been refused for what a failed attempt gave back.
     host.deliverWakes(WAKE_LINES);
     monitor.sweep();
+    monitor.memoryLink.tellTurns();
   } catch (error) {
     if (isTrap(error)) host.trapped(error);
     else closeOn(monitor, error);

@@ -17,7 +17,7 @@ const NO_FAULTS: readonly unknown[] = Object.freeze([]);
  */
 export function giveBack(monitor: Monitor, grant: Grant, everything: boolean): void {
   const { demand } = grantParts(grant);
-  const isPlain = demand.isNative && monitor.reporter === null && monitor.memory === null;
+  const isPlain = demand.isNative && monitor.reporter === null && monitor.memoryLink.isPlainFor(1);
   // A settlement is news wherever it happens, also while a failed attempt gives back.
   const { quiet } = monitor.host;
   monitor.host.quiet = null;
@@ -35,6 +35,7 @@ function giveAtOnce(monitor: Monitor, demand: DemandSnapshot, everything: boolea
   if (entries.length === 0) return NO_FAULTS;
   const bits = giveNative(monitor, entries, everything, demand.clocks.length > 0);
   if ((bits & WAKE_SLOT) !== 0) entries.forEach((entry) => runPublicWake(entry.limiter));
+  monitor.memoryLink.giveBack();
   return (bits & GIVE_DECLINED) === 0 ? NO_FAULTS : [declined(entries)];
 }
 
@@ -75,7 +76,8 @@ function giveOneByOne(monitor: Monitor, grant: Grant, everything: boolean): unkn
       faults.push(fault);
     }
   }
-  if (monitor.memory !== null && demand.entries.length > 0) collect(faults, () => monitor.memory!.give([]));
+  const { memoryLink } = monitor;
+  if (monitor.memory !== null && demand.entries.length > 0) collect(faults, () => memoryLink.giveBack());
   return faults;
 }
 

@@ -67,6 +67,8 @@ const FLOOR: Readonly<Record<string, number>> = {
   "window full": 2000,
   "window BLOCKED": 2000,
   "window PROBING": 2000,
+  "memory CRITICAL": 2000,
+  "memory DRAINING": 500,
 };
 
 /** Plays histories on both kernels and compares what they told. */

@@ -93,7 +93,7 @@ describe("The tables of a kernel", () => {
     kernel.stage(0, full, full, 1, 0);
     while (kernel.memory.buffer.byteLength < before + 2 ** 21) kernel.park(long, 1);
     kernel.stage(0, free, free, 2, 0);
-    assert.equal(kernel.attempt(short, 1, 0), YES);
+    assert.equal(kernel.attempt(short, 1, 0, NaN), YES);
     assert.deepEqual([kernel.gateInUse(full), kernel.gateInUse(free)], [0, 2]);
   });
 

@@ -49,3 +49,32 @@ export class BentClock implements Clock {
     return this.#inner.setTimer(delayMs * this.timerShare, fn);
   }
 }
+
+/** A clock that moves while a step runs, as real ones do. What came due meanwhile fires when the test lets the loop turn. */
+export class JumpClock implements Clock {
+  nowMs = 1000;
+  readonly #timers = new Map<() => void, number>();
+
+  now(): number {
+    return this.nowMs;
+  }
+
+  wallNow(): number {
+    return this.nowMs;
+  }
+
+  setTimer(delayMs: number, fn: () => void): Timer {
+    const timer = () => fn();
+    this.#timers.set(timer, this.nowMs + delayMs);
+    return { cancel: () => void this.#timers.delete(timer) };
+  }
+
+  /** Fires what is due, and lets everything that follows happen. */
+  async turn(): Promise<void> {
+    for (const [timer, atMs] of [...this.#timers]) {
+      if (atMs > this.nowMs || !this.#timers.delete(timer)) continue;
+      timer();
+    }
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+}

@@ -4,13 +4,15 @@ import {
   KIND_BUCKET,
   KIND_CUSTOM,
   KIND_GATE,
+  KIND_MEMORY,
   KIND_WINDOW,
   WAKE_LINES,
   WAKE_SLOT,
 } from "../layout";
-import { Account, Bucket, FLAG_SLOT, Gate, Line, Window } from "../records";
+import { Account, Bucket, FLAG_SLOT, Gate, Line, Memory, Window } from "../records";
 import { markWoken } from "../queue";
 import { gateFits, gateGive, gateTake } from "./counting_gate";
+import { memoryGive } from "./memory_gate";
 import { bucketEarliest, bucketFits, bucketGive, bucketTake } from "./token_bucket";
 import { windowAsked, windowEarliest, windowFits, windowGive, windowTake } from "./elastic_window";
 
@@ -49,6 +51,8 @@ export function give(account: Account, count: i32, sum: f64, now: f64): bool {
     if (!gateGive(changetype<Gate>(account), count)) return false;
   } else if (account.kind == KIND_WINDOW) {
     windowGive(changetype<Window>(account), count);
+  } else if (account.kind == KIND_MEMORY) {
+    memoryGive(changetype<Memory>(account));
   } else {
     assert(account.kind == KIND_BUCKET);
     bucketGive(changetype<Bucket>(account), sum, count, now);

@@ -4,6 +4,7 @@ import { WINDOW } from "./elastic_window.ts";
 import { REFUSALS } from "./faults.ts";
 import { GATE } from "./gate.ts";
 import { HARD_RULES } from "./hard_rules.ts";
+import { COMPLETIONS, MEMORY_GATE, PENALTIES } from "./memory_gate.ts";
 import type { Mutant } from "./mutant.ts";
 import { SLAB } from "./records.ts";
 import { SHELL } from "./shell.ts";
@@ -15,6 +16,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...BUCKET,
   ...GATE,
   ...WINDOW,
+  ...MEMORY_GATE.filter((mutant) => !PENALTIES.includes(mutant) && !COMPLETIONS.includes(mutant)),
   ...SLAB,
   ...SHELL,
 ];

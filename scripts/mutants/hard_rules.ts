@@ -1,6 +1,7 @@
 /** The ten rules of admission that are most easily got wrong, each with the faults that break it. */
 import { FAULTS, TAKES_DECLINED } from "./faults.ts";
 import { DEADLINES, MEMORY_SHORT, RESERVATION } from "./line.ts";
+import { COMPLETIONS, PENALTIES } from "./memory_gate.ts";
 import type { HardRule } from "./mutant.ts";
 import { EVENTS, PAST_DEADLINES, RACES } from "./telling.ts";
 
@@ -46,15 +47,13 @@ export const HARD_RULES: readonly HardRule[] = [
     number: 7,
     says: "The penalty measures against the release before the last, and is committed only at a release.",
     ids: ["MEM-13", "MEM-14", "MEM-23"],
-    awaits: "the memory gate",
-    mutants: [],
+    mutants: PENALTIES,
   },
   {
     number: 8,
     says: "The completion flag does not add up, survives the latch, and is invisible to earliestFit.",
     ids: ["MEM-29", "MEM-31", "MEM-38"],
-    awaits: "the memory gate",
-    mutants: [],
+    mutants: COMPLETIONS,
   },
   {
     number: 9,

@@ -22,8 +22,6 @@ export interface HardRule {
   readonly number: number;
   readonly says: string;
   readonly ids: readonly string[];
-  /** What has to be built before it can be broken; until then it has no mutants. */
-  readonly awaits?: string;
   readonly mutants: readonly Mutant[];
 }
 

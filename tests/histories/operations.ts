@@ -54,6 +54,7 @@ export type Operation =
     giveThrows: boolean;
   }
   | { kind: "memory"; isOpen: boolean; instant: number | null; wakes: boolean }
+  | { kind: "heap"; ratio: number | null }
   | { kind: "borrow"; gate: number; permits: number }
   | WindowOperation
   | { kind: "stop"; at: number };
@@ -62,7 +63,8 @@ export type Operation =
 export interface Setup extends WindowSetup {
   capacities: number[];
   caps: { tpm: number; rpm: number }[];
-  hasMemory: boolean;
+  /** What memory account there is: none, one that is switched, or a gate on a heap. */
+  memory: "none" | "switch" | "gate";
   waiterLimit: number;
   /** Of the second admission. */
   maxQueue: number;
@@ -226,6 +228,16 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     }),
   },
   {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("heap" as const),
+      ratio: fc.oneof(
+        { weight: 3, arbitrary: fc.integer({ min: 30, max: 99 }).map((points) => points / 100) },
+        { weight: 2, arbitrary: fc.constantFrom(0.8, 0.89, 0.9, 0.95, 0.97, 0.97, null) },
+      ),
+    }),
+  },
+  {
     weight: 1,
     arbitrary: fc.record({
       kind: fc.constant("borrow" as const),
@@ -251,7 +263,7 @@ export const histories: fc.Arbitrary<History> = fc.record({
         maxLength: BUCKETS,
       },
     ),
-    hasMemory: fc.boolean(),
+    memory: fc.constantFrom("none" as const, "none", "switch", "gate"),
     waiterLimit: fc.constantFrom(4, 8, 12, 64),
     maxQueue: fc.constantFrom(0, 2, 5, Infinity, Infinity),
   }).chain((setup) => windowSetup.map((windows) => ({ ...setup, ...windows }))),

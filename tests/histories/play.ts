@@ -17,24 +17,22 @@ import {
   type Patience,
   type Setup,
 } from "./operations.ts";
+import { Gates } from "./gates.ts";
+import { Heap } from "./heap.ts";
 import { Windows } from "./windows.ts";
-
-/** More permits than a demand can ask of one gate by all ways. */
-const WIDE_OPEN = 10;
 
 class Player {
   readonly #world: World;
   readonly #coverage: Coverage;
-  readonly #gates;
+  readonly #gates: Gates;
   readonly #buckets;
   readonly #windows: Windows;
   readonly #meter: MeterLimiter;
   readonly #scripted: ScriptedLimiter;
   readonly #router: Router;
   readonly #memory: SwitchMemory | null;
+  readonly #heap: Heap | null;
   readonly #admissions: Admission[];
-  readonly #borrowed: number[];
-  readonly #capacitySeen: number[];
   readonly #jobs: Job[] = [];
   #made = 0;
 
@@ -42,24 +40,25 @@ class Player {
     currentHost().kernel.limits(setup.waiterLimit, MAX_ACCOUNTS, MAX_LINES);
     this.#world = world;
     this.#coverage = coverage;
-    this.#gates = setup.capacities.map((capacity, index) => world.gate(`gate${index}`, capacity));
+    this.#gates = new Gates(world, setup.capacities);
     this.#buckets = setup.caps.map((caps, index) => world.bucket(`bucket${index}`, caps));
-    const [eu, us] = this.#gates as [CountingGate, CountingGate];
+    const [eu, us] = this.#gates.all as [CountingGate, CountingGate];
     this.#windows = new Windows(world, setup, (what) => cover(coverage, what));
     this.#meter = counted("meter", new MeterLimiter("meter", 100, 20, world.clock), coverage);
     this.#scripted = counted("scripted", new ScriptedLimiter("scripted"), coverage);
     this.#router = counted("router", new Router({ eu, us }), coverage);
-    this.#memory = setup.hasMemory ? counted("memory", new SwitchMemory(), coverage) : null;
+    this.#memory = setup.memory === "switch" ? counted("memory", new SwitchMemory(), coverage) : null;
+    this.#heap = setup.memory === "gate" ? new Heap(world, (what) => cover(coverage, what)) : null;
     this.#admissions = this.#openAdmissions(setup);
-    this.#borrowed = this.#gates.map(() => 0);
-    this.#capacitySeen = [...setup.capacities];
   }
 
-  /** The accounts outside the kernel have one wake slot, so only the first admission uses them. */
+  /** The accounts outside the kernel have one wake slot, so only the first admission uses them; a heap gate serves both. */
   #openAdmissions({ maxQueue }: Setup): Admission[] {
+    const gate = this.#heap?.gate ?? null;
     return Array.from(
       { length: ADMISSIONS },
-      (_, index) => this.#world.admission(index === 0 ? { memory: this.#memory } : { maxQueue }),
+      (_, index) =>
+        this.#world.admission(index === 0 ? { memory: gate ?? this.#memory } : { memory: gate, maxQueue }),
     );
   }
 
@@ -103,11 +102,7 @@ class Player {
   #change(operation: Operation): void {
     switch (operation.kind) {
       case "resize":
-        this.#capacitySeen[operation.gate] = Math.max(
-          this.#capacitySeen[operation.gate]!,
-          operation.capacity,
-        );
-        return this.#gates[operation.gate]!.setCapacity(operation.capacity);
+        return this.#gates.resize(operation.gate, operation.capacity);
       case "configure":
         return this.#buckets[operation.bucket]!.setConfig(operation);
       case "slowDown":
@@ -129,8 +124,11 @@ class Player {
         this.#memory.instant = operation.instant;
         if (operation.wakes) this.#memory.wake();
         return;
+      case "heap":
+        if (this.#heap !== null) this.#heap.ratio = operation.ratio;
+        return;
       case "borrow":
-        return this.#borrow(operation.gate, operation.permits);
+        return this.#gates.borrow(operation.gate, operation.permits);
     }
   }
 
@@ -138,7 +136,7 @@ class Player {
   #demand(ask: Ask, isFirst: boolean): Demand {
     const demand = new Demand();
     if (isFirst && ask.scripted) demand.add(this.#scripted, 1);
-    for (const [index, permits] of ask.gates) demand.add(this.#gates[index]!, permits);
+    for (const [index, permits] of ask.gates) demand.add(this.#gates.all[index]!, permits);
     for (const [index, tokens] of ask.buckets) demand.add(this.#buckets[index]!, tokens);
     this.#windows.addTo(demand, ask.windows);
     if (isFirst && ask.meter !== null) demand.add(this.#meter, ask.meter);
@@ -233,28 +231,15 @@ class Player {
     }
   }
 
-  /** Takes permits outside any admission, or gives back those it took. */
-  #borrow(index: number, permits: number): void {
-    const gate = this.#gates[index]!;
-    if (this.#borrowed[index]! > 0) {
-      gate.give(new Array(this.#borrowed[index]!).fill(undefined));
-      this.#borrowed[index] = 0;
-    } else if (permits <= gate.capacity && gate.tryTake(new Array(permits).fill(undefined), [])) {
-      this.#borrowed[index] = permits;
-    }
-  }
-
   #tellState(): void {
-    const gates = this.#gates.map((gate) => gate.currentInUse);
-    for (const [index, inUse] of gates.entries()) {
-      assert.ok(inUse >= 0 && inUse <= this.#capacitySeen[index]!, `gate${index} has ${inUse} in use`);
-    }
+    const gates = this.#gates.tell();
     const levels = this.#buckets.map(({ status, throttle, currentInUse }) =>
       `${status.availableTokens}/${status.availableRequests}/${currentInUse}/${throttle}`
     );
     const sizes = this.#admissions.map((admission) => admission.queueSize);
     if (sizes[0]! + sizes[1]! > 5) cover(this.#coverage, "more than five wait");
     const timer = this.#world.clock.nextTimerMs;
+    if (this.#heap !== null) this.#world.tell(this.#heap.tell());
     this.#world.tell(
       `${gates} | ${levels} | ${this.#windows.tell()} | ${
         this.#meter.level.toFixed(6)
@@ -267,9 +252,8 @@ class Player {
     this.#scripted.mode = "fits";
     this.#scripted.giveThrows = false;
     if (this.#memory !== null) this.#memory.isOpen = true;
-    for (const index of this.#gates.keys()) if (this.#borrowed[index]! > 0) this.#borrow(index, 1);
-    // A demand on a gate and, through the router, on the same gate may fit in parts only (DEM-08): room for both.
-    for (const gate of this.#gates) gate.setCapacity(WIDE_OPEN);
+    if (this.#heap !== null) this.#heap.ratio = 0.1;
+    this.#gates.openUp();
     for (let round = 0; round < 200; round++) {
       this.#scripted.wake();
       this.#memory?.wake();
@@ -284,7 +268,7 @@ class Player {
     await this.#world.settle();
     const stuck = this.#jobs.filter((job) => !job.isOver && !job.isSettled).map((job) => job.name);
     assert.deepEqual(stuck, [], "every job gets an answer");
-    for (const gate of this.#gates) assert.equal(gate.currentInUse, 0, `${gate.limiterName} has permits out`);
+    this.#gates.checkIdle();
     for (const admission of this.#admissions) assert.equal(admission.queueSize, 0);
     assert.equal(this.#world.clock.pendingTimers, 0, "no timer is armed when nobody waits");
     checkBalance(this.#world.events);

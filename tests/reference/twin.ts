@@ -3,10 +3,10 @@
 
 import * as layout from "../../assembly/layout.ts";
 import type { Kernel } from "../../core/kernel.ts";
-import { TwinLedger } from "./twin_ledger.ts";
+import { TwinMemoryLedger } from "./twin_memory_ledger.ts";
 import { type Answer, type TwinCell, TwinLine, type TwinWaiter, type TwinWorld } from "./twin_line.ts";
 
-class Twin extends TwinLedger implements Kernel, TwinWorld {
+class Twin extends TwinMemoryLedger implements Kernel, TwinWorld {
   attempts = 0;
   #waiterLimit: number = layout.MAX_WAITERS;
   #lineLimit: number = layout.MAX_LINES;
@@ -30,12 +30,18 @@ class Twin extends TwinLedger implements Kernel, TwinWorld {
   openLine(memory: number): number {
     if (this.#lines.size >= this.#lineLimit) return 0;
     const id = ++this.lastHandle;
-    this.#lines.set(id, new TwinLine(id, memory === 0 ? null : this.account(memory), this));
+    const account = memory === 0 ? null : this.account(memory);
+    if (account !== null) account.waiterPins++;
+    this.#lines.set(id, new TwinLine(id, account, this));
     return id;
   }
 
   closeLine(line: number): void {
+    const { memory } = this.#line(line);
     this.#lines.delete(line);
+    if (memory === null) return;
+    memory.waiterPins--;
+    this.freeIfUnnamed(memory);
   }
 
   queueSize(line: number): number {
@@ -46,10 +52,12 @@ class Twin extends TwinLedger implements Kernel, TwinWorld {
     return this.#line(line).queue[0]?.slot ?? -1;
   }
 
-  attempt(line: number, count: number, now: number): number {
+  attempt(line: number, count: number, now: number, reading: number): number {
     const { queue, run } = this.#line(line);
     if (queue.length > 0 || run !== null) return layout.BUSY;
     this.attempts++;
+    const memory = count === 0 ? null : this.#line(line).nativeMemory;
+    if (memory?.ask(now, reading) === layout.NO) return layout.NO;
     const cells = this.#staged.slice(0, count);
     let isShort = false;
     for (const [index, cell] of cells.entries()) {
@@ -66,6 +74,7 @@ class Twin extends TwinLedger implements Kernel, TwinWorld {
       cell.limiter.lastActivity = this.wallMs;
       cell.limiter.grantPins++;
     }
+    memory?.release(now, reading);
     return layout.YES;
   }
 
@@ -79,6 +88,7 @@ class Twin extends TwinLedger implements Kernel, TwinWorld {
     while (this.#waiters.has(slot)) slot++;
     const generation = this.#generations[slot] ?? 0;
     const cells = this.#staged.slice(0, count).map((cell) => ({ ...cell }));
+    if (count > 0) this.#line(line).memoryJoined();
     for (const cell of cells) {
       cell.limiter.waiterPins++;
       cell.key.waiterPins++;
@@ -119,9 +129,10 @@ class Twin extends TwinLedger implements Kernel, TwinWorld {
     return 1;
   }
 
-  begin(line: number, isInline: number, wantsHeld: number, now: number): number {
+  begin(line: number, isInline: number, wantsHeld: number, now: number, reading: number): number {
     const at = this.#line(line);
     if (at.run !== null) return 0;
+    at.reading = reading;
     at.run = at.pass(isInline !== 0, wantsHeld !== 0, now);
     return 1;
   }

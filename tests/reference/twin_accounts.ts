@@ -38,6 +38,13 @@ export class TwinAccount {
   earliest(_count: number, _sum: number, _now: number): number {
     return Infinity;
   }
+
+  /** One entry less of that line names this account. */
+  left(line: TwinLine): void {
+    const count = this.waitingLines.get(line)! - 1;
+    if (count > 0) this.waitingLines.set(line, count);
+    else this.waitingLines.delete(line);
+  }
 }
 
 export class TwinGate extends TwinAccount {

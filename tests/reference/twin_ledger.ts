@@ -17,19 +17,19 @@ export class TwinLedger {
   readonly #handles = new Map<TwinAccount, number>();
 
   openCustom(): number {
-    return this.#open(new TwinAccount());
+    return this.open(new TwinAccount());
   }
 
   openGate(capacity: number): number {
-    return this.#open(new TwinGate(capacity));
+    return this.open(new TwinGate(capacity));
   }
 
   openBucket(tpm: number, rpm: number, now: number): number {
-    return this.#open(new TwinBucket(tpm, rpm, now));
+    return this.open(new TwinBucket(tpm, rpm, now));
   }
 
   openWindow(maxRequests: number, base: number): number {
-    return this.#open(new TwinWindow(maxRequests, base, this.runs));
+    return this.open(new TwinWindow(maxRequests, base, this.runs));
   }
 
   closeAccount(account: number, wasCollected: number): void {
@@ -243,7 +243,7 @@ export class TwinLedger {
     this.woken.push(line);
   }
 
-  #open(account: TwinAccount): number {
+  protected open(account: TwinAccount): number {
     if (this.#accounts.size >= this.accountLimit) return 0;
     const handle = ++this.lastHandle;
     this.#accounts.set(handle, account);

@@ -2,6 +2,7 @@
 
 import * as layout from "../../assembly/layout.ts";
 import type { TwinAccount } from "./twin_accounts.ts";
+import { TwinMemory } from "./twin_memory.ts";
 
 export interface TwinCell {
   limiter: TwinAccount;
@@ -54,10 +55,23 @@ export class TwinLine {
   reason = 0;
   refusedBy = 0;
   attemptsSeen = 0;
+  /** The heap reading of the running step. */
+  reading: number = NaN;
   run: Steps<number> | null = null;
   #now = 0;
 
   constructor(readonly id: number, readonly memory: TwinAccount | null, readonly world: TwinWorld) {}
+
+  /** The memory account when it is decided here; null for one that is asked, and for none. */
+  get nativeMemory(): TwinMemory | null {
+    return this.memory instanceof TwinMemory ? this.memory : null;
+  }
+
+  /** A waiter with entries came: a memory account decided here wakes this line. */
+  memoryJoined(): void {
+    const lines = this.nativeMemory?.waitingLines;
+    lines?.set(this, (lines.get(this) ?? 0) + 1);
+  }
 
   /** The whole pass. The next waiter to leave is the oldest whose attempt succeeds or refuses; then look from the head. */
   *pass(isInline: boolean, wantsHeld: boolean, now: number): Steps<number> {
@@ -126,7 +140,8 @@ export class TwinLine {
   /** Asks memory, then every entry, whatever the others say. Null when all fit. */
   *#check(waiter: TwinWaiter): Steps<End | null> {
     if (this.memory !== null) {
-      const { verdict } = yield* this.#ask(waiter, layout.ASK_FITS, layout.MEMORY_ENTRY);
+      const verdict = this.nativeMemory?.ask(this.#now, this.reading) ??
+        (yield* this.#ask(waiter, layout.ASK_FITS, layout.MEMORY_ENTRY)).verdict;
       if (verdict === layout.THREW) return this.#refuse(layout.MEMORY_ENTRY, verdict);
       if (verdict === layout.NO) return yield* this.#holdOnMemory(waiter);
     }
@@ -187,7 +202,10 @@ export class TwinLine {
 
   *#take(waiter: TwinWaiter, turn: number): Steps<number> {
     const cell = waiter.cells[turn];
-    if (cell === undefined) return (yield* this.#ask(waiter, layout.ASK_TAKE, layout.MEMORY_ENTRY)).verdict;
+    if (cell === undefined) {
+      return this.nativeMemory?.release(this.#now, this.reading) ??
+        (yield* this.#ask(waiter, layout.ASK_TAKE, layout.MEMORY_ENTRY)).verdict;
+    }
     if (cell.limiter.kind === layout.KIND_CUSTOM) {
       return (yield* this.#ask(waiter, layout.ASK_TAKE, turn)).verdict;
     }
@@ -219,7 +237,10 @@ export class TwinLine {
   }
 
   *#holdOnMemory(waiter: TwinWaiter): Steps<End> {
-    const { verdict, instant } = yield* this.#ask(waiter, layout.ASK_EARLIEST, layout.MEMORY_ENTRY);
+    const memory = this.nativeMemory;
+    const { verdict, instant } = memory !== null
+      ? { verdict: layout.YES, instant: memory.instant(this.#now, this.reading) }
+      : yield* this.#ask(waiter, layout.ASK_EARLIEST, layout.MEMORY_ENTRY);
     if (verdict === layout.THREW) return this.#refuse(layout.MEMORY_ENTRY, verdict);
     waiter.isMemoryShort = true;
     waiter.deadline = instant;
@@ -256,11 +277,8 @@ export class TwinLine {
 
   remove(waiter: TwinWaiter): void {
     this.queue = this.queue.filter((each) => each !== waiter);
-    for (const { limiter } of waiter.cells) {
-      const count = limiter.waitingLines.get(this)! - 1;
-      if (count > 0) limiter.waitingLines.set(this, count);
-      else limiter.waitingLines.delete(this);
-    }
+    for (const { limiter } of waiter.cells) limiter.left(this);
+    if (waiter.cells.length > 0) this.nativeMemory?.left(this);
   }
 }
 
