@@ -42,7 +42,7 @@ export function admit(monitor: Monitor, demand: DemandSnapshot, options: AdmitOp
 export function tryAdmit(monitor: Monitor, demand: DemandSnapshot): Grant | null {
   const isPlain = prepare(monitor, demand);
   const look = isPlain && isQuiet(monitor) ? lookFor(monitor, demand, null) : undefined;
-  if (!isQuiet(monitor)) return null;
+  if (monitor.size > 0 || monitor.isStepping) return null;
   const job = jobOf(monitor, undefined);
   if (isPlain) return attempt(monitor, demand, job, {}, look);
   const waiter = monitor.line.park(demand, job, monitor.now());

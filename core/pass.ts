@@ -59,7 +59,7 @@ export function drive(
       monitor.lookAgainAt(kernel.deadline(line), kernel.laterDeadline(line));
     });
     monitor.sweep();
-    monitor.memoryLink.tellTurns();
+    monitor.memoryLink.tellTurns(monitor.memoryLink.takeTurns());
   } catch (error) {
     if (isTrap(error)) host.trapped(error);
     else closeOn(monitor, error);

@@ -65,9 +65,8 @@ function giveOneByOne(monitor: Monitor, grant: Grant, everything: boolean): unkn
       faults.push(fault);
     }
   }
-  if (monitor.memory !== null && demand.entries.length > 0) {
-    collect(faults, () => monitor.memoryLink.giveBack());
-  }
+  const { memoryLink } = monitor;
+  if (monitor.memory !== null && demand.entries.length > 0) collect(faults, () => memoryLink.giveBack());
   return faults;
 }
 
