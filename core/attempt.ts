@@ -34,7 +34,8 @@ const UNLOOKED: Look = Object.freeze({ now: null, reading: NaN });
 export function lookFor(monitor: Monitor, demand: DemandSnapshot, now: number | null): Look {
   if (!monitor.memoryLink.isDecidedFor(demand.entries.length)) return UNLOOKED;
   const at = now ?? monitor.now();
-  return { now: at, reading: monitor.step(() => monitor.memoryLink.reading(at)) };
+  const kept = monitor.memoryLink.keptReading(at);
+  return { now: at, reading: kept ?? monitor.step(() => monitor.memoryLink.reading(at)) };
 }
 
 /**
@@ -75,8 +76,13 @@ function attemptNatively(monitor: Monitor, demand: DemandSnapshot, look: Look): 
   } catch (error) {
     throw host.trapped(error);
   } finally {
-    if (look !== UNLOOKED) monitor.step(() => monitor.memoryLink.tellTurns());
+    if (look !== UNLOOKED) tellTurns(monitor);
   }
+}
+
+function tellTurns(monitor: Monitor): void {
+  const turns = monitor.memoryLink.takeTurns();
+  if (turns > 0) monitor.step(() => monitor.memoryLink.tellTurns(turns));
 }
 
 function refuse(

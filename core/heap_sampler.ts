@@ -38,6 +38,11 @@ export class HeapSampler {
     return this.#renewed(this.#decided, nowTicks);
   }
 
+  /** The ratio to decide by where no reading is needed for it, else null. */
+  kept(nowTicks: number): number | null {
+    return this.#serves(this.#decided, nowTicks) ? this.last.ratio : null;
+  }
+
   /** What the last decision went by. */
   get last(): HeapSample {
     return this.#decided.sample;

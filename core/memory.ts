@@ -1,5 +1,6 @@
 import {
   foreseeMemory,
+  keptHeap,
   MemoryPressureGate,
   sampleHeap,
   tellLatchTurns,
@@ -75,9 +76,21 @@ export class MemoryLink {
     return this.gate === null ? NaN : sampleHeap(this.gate, nowTicks, this.#logger);
   }
 
-  /** After a step: tells how the latch turned in it. */
-  tellTurns(): void {
-    if (this.gate !== null && this.#host.defect === null) tellLatchTurns(this.gate, this.#logger);
+  /** The same where a reading is kept that still serves, so that nobody's code is called; null where there is none. */
+  keptReading(nowTicks: number): number | null {
+    return this.gate === null ? NaN : keptHeap(this.gate, nowTicks);
+  }
+
+  /** After a step: how often the latch turned since this was last asked. */
+  takeTurns(): number {
+    return this.gate === null || this.#host.defect !== null
+      ? 0
+      : this.#host.kernel.takeLatchTurns(this.record);
+  }
+
+  /** Tells of the latch's last turns. */
+  tellTurns(turns: number): void {
+    if (turns > 0) tellLatchTurns(this.gate!, turns, this.#logger);
   }
 
   /** What the gate would say now, changing nothing. */

@@ -61,7 +61,7 @@ export function drive(
     // A line that attempted in between may have been refused for what a failed attempt gave back.
     host.deliverWakes(WAKE_LINES);
     monitor.sweep();
-    monitor.memoryLink.tellTurns();
+    monitor.memoryLink.tellTurns(monitor.memoryLink.takeTurns());
   } catch (error) {
     if (isTrap(error)) host.trapped(error);
     else closeOn(monitor, error);

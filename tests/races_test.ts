@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, it } from "@std/testing/bdd";
 import { type AdmissionError, createJobContext, Demand } from "../mod.ts";
+import { countedSignal } from "./counted_signals.ts";
 import { type Call, scenario, type World } from "./scenario.ts";
 import { grantOf, WatchedLimiter } from "./watched.ts";
 
@@ -50,23 +51,6 @@ function winnerOf({ grant, error }: Call): Act {
   if (grant !== null) return "grant";
   if (error === "aborted") return "abort";
   return (error as AdmissionError).code === "cancelled" ? "cancel" : "stop";
-}
-
-/** A signal that counts the listeners on it. */
-function countedSignal() {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const counts = { added: 0, removed: 0 };
-  const { addEventListener, removeEventListener } = signal;
-  signal.addEventListener = (...args: unknown[]) => {
-    counts.added++;
-    Reflect.apply(addEventListener, signal, args);
-  };
-  signal.removeEventListener = (...args: unknown[]) => {
-    counts.removed++;
-    Reflect.apply(removeEventListener, signal, args);
-  };
-  return { controller, signal, counts };
 }
 
 describe("Refused before anybody is asked", () => {

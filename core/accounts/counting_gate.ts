@@ -1,4 +1,5 @@
 import { NativeAccount, type Tally } from "./native.ts";
+import { unitTally } from "./refusals.ts";
 import type { LimiterCategory, Replenishment } from "../account.ts";
 import type { Clock } from "../clock.ts";
 import { show } from "../invariant.ts";
@@ -74,14 +75,7 @@ export class CountingGate extends NativeAccount<void> {
   }
 
   protected override tally(amounts: readonly void[]): Tally {
-    if (!Array.isArray(amounts)) {
-      throw new TypeError(
-        `Cannot ask ${show(this.limiterName)}: amounts are ${
-          show(amounts)
-        }, they should be an array with one item a permit`,
-      );
-    }
-    return { count: amounts.length, sum: 0 };
+    return unitTally(this.limiterName, amounts, "permit");
   }
 
   protected override get nativePrototype(): object {

@@ -1,5 +1,6 @@
 import { NativeAccount, type Tally } from "./native.ts";
 import { getterOf } from "./native_verbs.ts";
+import { unitTally } from "./refusals.ts";
 import {
   type CheckedWindowOptions,
   checkedWindowOptions,
@@ -179,14 +180,7 @@ export class ElasticWindowRateLimiter extends NativeAccount<void> {
   }
 
   protected override tally(amounts: readonly void[]): Tally {
-    if (!Array.isArray(amounts)) {
-      throw new TypeError(
-        `Cannot ask ${show(this.limiterName)}: amounts are ${
-          show(amounts)
-        }, they should be an array with one item a slot`,
-      );
-    }
-    return { count: amounts.length, sum: 0 };
+    return unitTally(this.limiterName, amounts, "slot");
   }
 
   protected override get nativePrototype(): object {

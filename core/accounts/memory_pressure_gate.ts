@@ -15,7 +15,8 @@ const MAX_HELD = 2 ** 31 - 1;
 type Question = (record: AccountRecord, kernel: Kernel, nowTicks: number, ratio: number) => number;
 
 let sample: (gate: MemoryPressureGate, nowTicks: number, lent: Logger) => number;
-let tell: (gate: MemoryPressureGate, lent: Logger) => void;
+let kept: (gate: MemoryPressureGate, nowTicks: number) => number | null;
+let tell: (gate: MemoryPressureGate, turns: number, lent: Logger) => void;
 let foresee: (gate: MemoryPressureGate, nowTicks: number) => { fits: boolean; atTicks: number };
 
 /** The reading for a step that begins at this instant, NaN for none. `lent` hears of a fault if the gate has no logger. */
@@ -23,9 +24,14 @@ export function sampleHeap(gate: MemoryPressureGate, nowTicks: number, lent: Log
   return sample(gate, nowTicks, lent);
 }
 
-/** Tells how the latch turned since this was last called. */
-export function tellLatchTurns(gate: MemoryPressureGate, lent: Logger): void {
-  tell(gate, lent);
+/** The same where one is kept that still serves, else null; calls nobody's code. */
+export function keptHeap(gate: MemoryPressureGate, nowTicks: number): number | null {
+  return kept(gate, nowTicks);
+}
+
+/** Tells of the latch's last turns. */
+export function tellLatchTurns(gate: MemoryPressureGate, turns: number, lent: Logger): void {
+  tell(gate, turns, lent);
 }
 
 /** What `fits` and then `earliestFit` would answer at this instant; changes nothing. */
@@ -55,7 +61,8 @@ export class MemoryPressureGate extends NativeAccount<void> {
 
   static {
     sample = (gate, nowTicks, lent) => gate.#sample(nowTicks, lent, gate.#isStopping);
-    tell = (gate, lent) => gate.#tellTurns(lent);
+    kept = (gate, nowTicks) => gate.#heldElsewhere === null ? gate.#sampler.kept(nowTicks) : null;
+    tell = (gate, turns, lent) => gate.#tellTurns(turns, lent);
     foresee = (gate, nowTicks) => gate.#foresee(nowTicks);
   }
 
@@ -159,7 +166,7 @@ export class MemoryPressureGate extends NativeAccount<void> {
   #decide(verb: Question): boolean {
     // A stopped gate takes no look.
     const verdict = this.#ask(verb, this.#isStopping);
-    this.#tellTurns(null);
+    this.#tellTurns(this.read((record, kernel) => kernel.takeLatchTurns(record), 0), null);
     return verdict !== NO;
   }
 
@@ -207,8 +214,7 @@ export class MemoryPressureGate extends NativeAccount<void> {
   }
 
   /** The last turn led to the state the latch is in, the one before it to the other. */
-  #tellTurns(lent: Logger | null): void {
-    const turns = this.read((record, kernel) => kernel.takeLatchTurns(record), 0);
+  #tellTurns(turns: number, lent: Logger | null): void {
     if (turns === 0) return;
     const logger = this.#logger ?? lent;
     if (logger === null) return;

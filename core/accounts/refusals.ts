@@ -27,3 +27,11 @@ function neverText(account: LimiterIdentity, asked: Tally, verdict: number): str
   }
   return `${asked.sum} tokens exceeds the token cap of ${name}, ${account.capacity} per minute. Ask for at most that many.`;
 }
+
+/** Counts unit amounts. @throws TypeError when they are no array. */
+export function unitTally(name: string, amounts: readonly void[], unit: string): Tally {
+  if (Array.isArray(amounts)) return { count: amounts.length, sum: 0 };
+  throw new TypeError(
+    `Cannot ask ${show(name)}: amounts are ${show(amounts)}, they should be an array with one item a ${unit}`,
+  );
+}
