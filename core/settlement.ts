@@ -34,9 +34,14 @@ function giveAtOnce(monitor: Monitor, demand: DemandSnapshot, everything: boolea
   const { entries } = demand;
   if (entries.length === 0) return NO_FAULTS;
   const bits = giveNative(monitor, entries, everything, demand.clocks.length > 0);
-  if ((bits & WAKE_SLOT) !== 0) entries.forEach((entry) => runPublicWake(entry.limiter));
-  monitor.memoryLink.giveBack();
-  return (bits & GIVE_DECLINED) === 0 ? NO_FAULTS : [declined(entries)];
+  const isQuiet = (bits & (WAKE_SLOT | GIVE_DECLINED)) === 0;
+  if (isQuiet && monitor.memory === null) return NO_FAULTS;
+  const faults: unknown[] = (bits & GIVE_DECLINED) === 0 ? [] : [declined(entries)];
+  if ((bits & WAKE_SLOT) !== 0) {
+    for (const entry of entries) collect(faults, () => runPublicWake(entry.limiter));
+  }
+  collect(faults, () => monitor.memoryLink.giveBack());
+  return faults;
 }
 
 /** Stages the entries and gives back those the kernel counts; answers its bits after the lines were woken. */

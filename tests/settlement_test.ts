@@ -2,7 +2,14 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";
-import { type Admission, CountingGate, Demand, type Replenishment } from "../mod.ts";
+import {
+  type Admission,
+  type AdmissionOptions,
+  CountingGate,
+  Demand,
+  MemoryPressureGate,
+  type Replenishment,
+} from "../mod.ts";
 import { MeterLimiter, ScriptedLimiter, SwitchMemory } from "../testing/mod.ts";
 import { Slots } from "./custom_accounts.ts";
 import { scenario, type World } from "./scenario.ts";
@@ -207,6 +214,30 @@ describe("A settlement", () => {
       assert.equal(parked.grant, null, "both jobs are over, and their requests still count");
       await world.clock.advance(0.001);
       assert.equal(parked.grant!.wallWaitMs, 30_000);
+    }),
+  );
+
+  it(
+    "BEY-04 a public wake that throws keeps no account, no memory and no waiter from theirs, with a sink or without",
+    scenario(async (world) => {
+      for (const options of [{}, { events: null }]) {
+        const [first, second] = [world.gate("first", 1), world.gate("second", 1)];
+        const memory = new MemoryPressureGate({ reader: () => 0.5, clock: world.clock });
+        let completions = 0;
+        memory.onCapacityChange(() => completions++);
+        const admission = world.admission({ ...options, memory } as AdmissionOptions);
+        const grant = await admission.admit(new Demand().add(first).add(second));
+        const parked = world.follow(admission.admit(new Demand().add(second)));
+        await world.settle();
+        first.onCapacityChange(() => {
+          throw new Error("the wake is broken");
+        });
+        assert.throws(() => admission.release(grant), /the wake is broken/);
+        await world.settle();
+        assert.deepEqual([first.currentInUse, second.currentInUse, completions], [0, 1, 1]);
+        assert.notEqual(parked.grant, null);
+        parked.grant!.release();
+      }
     }),
   );
 });
