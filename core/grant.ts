@@ -11,6 +11,8 @@ export interface Settler {
   /** Null when there is no memory account. */
   readonly memoryName: string | null;
   settle(grant: Grant, everything: boolean): void;
+  /** @throws InvalidStateError when the entry debits no bucket. */
+  checkReconcilable(grant: Grant, entry: number): void;
   reconcile(grant: Grant, entry: number, actual: number): void;
 }
 
@@ -130,8 +132,10 @@ export class Grant implements Disposable, AsyncDisposable {
     if (actual === null || actual === undefined || Number.isNaN(actual)) return;
     this.#reconciled ??= new Set();
     if (this.#reconciled.has(entry)) return;
-    this.#parts.settler.reconcile(this, entry, actual);
+    this.#parts.settler.checkReconcilable(this, entry);
+    // Noted first: whoever is woken may throw, and the same usage must not count twice.
     this.#reconciled.add(entry);
+    this.#parts.settler.reconcile(this, entry, actual);
   }
 
   [Symbol.dispose](): void {

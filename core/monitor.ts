@@ -13,7 +13,7 @@ import type { CheckedAdmissionOptions, MemoryAccount } from "./options.ts";
 import { type Departure, stopped, type Waiter, type Withdrawer } from "./parking.ts";
 import { drive } from "./pass.ts";
 import { Reporter } from "./reporting.ts";
-import { giveBack, reconcileEntry } from "./settlement.ts";
+import { bucketOf, giveBack, reconcileEntry } from "./settlement.ts";
 import { timeoutOf } from "./time_limits.ts";
 import { Timeouts } from "./timeouts.ts";
 import { weakly } from "./weak.ts";
@@ -224,6 +224,10 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   /** Resolves when nobody waits and every grant is settled. */
   drain(): Promise<void> {
     return this.#draining.wait(this.size);
+  }
+
+  checkReconcilable(grant: Grant, entry: number): void {
+    bucketOf(grant, entry);
   }
 
   reconcile(grant: Grant, entry: number, actual: number): void {

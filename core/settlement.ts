@@ -112,27 +112,31 @@ function declined(entries: readonly Entry[]): InvalidStateError {
   );
 }
 
-/** Charges or refunds the difference between what an entry reserved and what was used. */
-export function reconcileEntry(monitor: Monitor, grant: Grant, index: number, actual: number): void {
-  const entry = grantParts(grant).demand.entries[index]!;
-  const bucket = entry.key as unknown;
+/**
+ * The bucket that an entry of a grant debits.
+ *
+ * @throws InvalidStateError when it debits none, or what it reserved there is unknown.
+ */
+export function bucketOf(grant: Grant, index: number): TokenBucketRateLimiter {
+  const { key, amounts } = grantParts(grant).demand.entries[index]!;
+  const bucket = key as unknown;
+  const what = `Cannot settle ${show(key.limiterName)}`;
   if (!(bucket instanceof TokenBucketRateLimiter)) {
-    throw new InvalidStateError(
-      `Cannot settle ${
-        show(entry.key.limiterName)
-      }: it is not a token bucket, so there is nothing to reconcile`,
-    );
+    throw new InvalidStateError(`${what}: it is not a token bucket, so there is nothing to reconcile`);
   }
-  if (!entry.amounts.every((amount) => typeof amount === "number")) {
-    throw new InvalidStateError(
-      `Cannot settle ${
-        show(entry.key.limiterName)
-      }: its router's amounts are no token counts, so what they reserved is unknown`,
-    );
-  }
+  if (amounts.every((amount) => typeof amount === "number")) return bucket;
+  throw new InvalidStateError(
+    `${what}: its router's amounts are no token counts, so what they reserved is unknown`,
+  );
+}
+
+/** Charges or refunds the difference between what an entry reserved and what was used; wakes come last. */
+export function reconcileEntry(monitor: Monitor, grant: Grant, index: number, actual: number): void {
+  const bucket = bucketOf(grant, index);
+  const reserved = grantParts(grant).demand.entries[index]!.sum;
   const { record } = nativeBinding(bucket)!;
   const now = toTicks(monitor.clock.now());
-  const bits = monitor.host.guard((kernel) => kernel.reconcile(record, actual - entry.sum, now));
+  const bits = monitor.host.guard((kernel) => kernel.reconcile(record, actual - reserved, now));
   monitor.host.deliverWakes(bits);
   if ((bits & WAKE_SLOT) !== 0) runPublicWake(bucket);
 }

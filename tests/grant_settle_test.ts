@@ -193,4 +193,19 @@ describe("A disposable grant", () => {
       ]);
     }),
   );
+
+  it(
+    "BEY-32 counts a usage once, also when the account's public wake throws",
+    scenario(async (world) => {
+      const bucket = world.bucket("gpt", { tpm: 1_000, rpm: 10 });
+      const grant = await world.admission().admit(new Demand().add(bucket, 500));
+      bucket.onCapacityChange(() => {
+        throw new Error("the wake is broken");
+      });
+      assert.throws(() => grant.settle(bucket, 200), /the wake is broken/);
+      assert.equal(bucket.status.availableTokens, 800);
+      grant.settle(bucket, 200);
+      assert.equal(bucket.status.availableTokens, 800);
+    }),
+  );
 });

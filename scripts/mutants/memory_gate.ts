@@ -131,8 +131,8 @@ export const MEMORY_GATE: readonly Mutant[] = [
     id: "memory-hears-of-no-completion",
     rules: ["MEM-29"],
     file: "core/settlement.ts",
-    find: "  monitor.memoryLink.giveBack();\n",
-    replace: "",
+    find: "  collect(faults, () => monitor.memoryLink.giveBack());\n  return faults;\n",
+    replace: "  return faults;\n",
     tests: ["tests/memory_line_test.ts"],
   },
   {
