@@ -45,7 +45,9 @@ export function tryAdmit(monitor: Monitor, demand: DemandSnapshot): Grant | null
   if (monitor.size > 0 || monitor.isStepping) return null;
   const job = jobOf(monitor, undefined);
   if (isPlain) return attempt(monitor, demand, job, {}, look);
-  const waiter = monitor.line.park(demand, job, monitor.now());
+  // Accounts outside the kernel are asked through a place in the line; without one there is no attempt.
+  const waiter = monitor.line.tryPark(demand, job, monitor.now());
+  if (waiter === null) return null;
   drive(monitor, true, false, waiter.arrivedAt);
   if (waiter.grant !== null) return waiter.grant;
   if (waiter.isSettled) throw waiter.error;

@@ -46,13 +46,18 @@ export class WaitingLine {
 
   /** @throws QueueFullError when the kernel's table is full; then nothing has changed. */
   park(demand: DemandSnapshot, job: JobSnapshot | null, arrivedAt: number): Waiter {
+    const waiter = this.tryPark(demand, job, arrivedAt);
+    if (waiter !== null) return waiter;
+    const message = `Cannot wait: the kernel's table of waiters is full (${this.#size} wait here)`;
+    throw new QueueFullError(message, { queueSize: this.#size, retryAfterMs: null });
+  }
+
+  /** The same, but null when the table is full. */
+  tryPark(demand: DemandSnapshot, job: JobSnapshot | null, arrivedAt: number): Waiter | null {
     const waiter = new Waiter(this.#monitor, demand, arrivedAt, job);
     stage(this.host.kernel, demand.entries);
     const slot = this.host.guard((kernel) => kernel.park(this.record, demand.entries.length));
-    if (slot < 0) {
-      const message = `Cannot wait: the kernel's table of waiters is full (${this.#size} wait here)`;
-      throw new QueueFullError(message, { queueSize: this.#size, retryAfterMs: null });
-    }
+    if (slot < 0) return null;
     waiter.slot = slot;
     waiter.generation = this.host.kernel.generationOf(slot);
     this.host.waiters[slot] = waiter;

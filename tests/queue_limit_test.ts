@@ -165,6 +165,26 @@ describe("maxQueue", () => {
 
 describe("The kernel's table of waiters", () => {
   it(
+    "BEY-22 BEY-23 when it is full, tryAdmit answers null for accounts outside the kernel, and others need no place",
+    scenario(async (world) => {
+      currentHost().kernel.limits(1, MAX_ACCOUNTS, MAX_LINES);
+      const gate = world.gate("gate", 1);
+      const [crowded, other] = [world.admission(), world.admission()];
+      const holder = await crowded.admit(new Demand().add(gate));
+      const parked = world.follow(crowded.admit(new Demand().add(gate)));
+      const custom = new WatchedLimiter("x", []);
+      assert.equal(other.tryAdmit(new Demand().add(custom)), null);
+      assert.equal(custom.takeCount, 0);
+      other.tryAdmit(new Demand().add(world.gate("free", 1)))!.release();
+
+      holder.release();
+      await world.settle();
+      grantOf(parked);
+      other.tryAdmit(new Demand().add(custom))!.release();
+    }),
+  );
+
+  it(
     "BEY-22 when it is full, admit fails alike, whichever Admission filled it",
     scenario(async (world) => {
       currentHost().kernel.limits(3, MAX_ACCOUNTS, MAX_LINES);
