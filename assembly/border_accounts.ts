@@ -77,10 +77,6 @@ export function lastActivity(account: Account): f64 {
   return account.lastActivity;
 }
 
-export function stampActivity(account: Account, wallMs: f64): void {
-  account.lastActivity = wallMs;
-}
-
 export function fits(account: Account, count: i32, sum: f64, aheadCount: i32, aheadSum: f64, now: f64): i32 {
   return accounts.fits(account, count, sum, aheadCount, aheadSum, now);
 }

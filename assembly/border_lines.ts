@@ -182,23 +182,12 @@ export function refusedEntry(line: Line, slot: i32): i32 {
 
 // --- What a waiter was held on. Readable from its departure until `recycle`. ---
 
-/** How many accounts hold the waiter; 0 once it has left and its counts are lowered. */
-export function holdCount(slot: i32): i32 {
-  return slab.waiterAt(slot).holds;
-}
-
 /** The tick since which the account of an entry (or MEMORY_ENTRY) held the waiter, NaN when it never did. */
 export function heldSince(slot: i32, entry: i32): f64 {
   const waiter = slab.waiterAt(slot);
   if (entry == MEMORY_ENTRY) return waiter.memoryOrder == 0 ? NaN : waiter.memoryHeldSince;
   const cell = queue.holdOn(waiter, slab.cellAt(waiter, entry).key);
   return cell === null ? NaN : cell.heldSince;
-}
-
-/** Whether an entry was short at the waiter's last attempt. */
-export function isShort(slot: i32, entry: i32): i32 {
-  const waiter = slab.waiterAt(slot);
-  return queue.isShort(waiter, entry) ? 1 : 0;
 }
 
 export function lowerNextHold(slot: i32, order: i32): i32 {

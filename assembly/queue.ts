@@ -5,14 +5,12 @@ import {
   Account,
   Cell,
   CELL_ORDER_SHIFT,
-  CELL_SHORT,
   FLAG_COLLECTED,
   FLAG_CONDEMNED,
   Line,
   Staged,
   Waiter,
   WAITER_GONE,
-  WAITER_MEMORY_SHORT,
   Wire,
 } from "./records";
 import {
@@ -145,12 +143,6 @@ export function holdOn(waiter: Waiter, key: Account): Cell | null {
     if (cell.key === key && cell.marks >> CELL_ORDER_SHIFT != 0) return cell;
   }
   return null;
-}
-
-/** Whether an entry (or MEMORY_ENTRY) was short at the waiter's last attempt. */
-export function isShort(waiter: Waiter, entry: i32): bool {
-  if (entry == MEMORY_ENTRY) return (waiter.flags & WAITER_MEMORY_SHORT) != 0;
-  return (cellAt(waiter, entry).marks & CELL_SHORT) != 0;
 }
 
 export function markHeld(waiter: Waiter, cell: Cell, now: f64): void {

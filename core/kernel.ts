@@ -39,9 +39,7 @@ export interface Kernel {
   refusedReason(line: LineRecord): number;
   refusedEntry(line: LineRecord, slot: number): number;
 
-  holdCount(slot: number): number;
   heldSince(slot: number, entry: number): number;
-  isShort(slot: number, entry: number): number;
   lowerNextHold(slot: number, order: number): number;
   recycle(slot: number): void;
 
@@ -58,7 +56,6 @@ export interface Kernel {
   touch(account: AccountRecord): number;
   heldOn(account: AccountRecord): number;
   lastActivity(account: AccountRecord): number;
-  stampActivity(account: AccountRecord, wallMs: number): void;
   fits(
     account: AccountRecord,
     count: number,

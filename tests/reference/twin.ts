@@ -181,21 +181,11 @@ class Twin extends TwinMemoryLedger implements Kernel, TwinWorld {
     return this.#line(line).refusedBy;
   }
 
-  holdCount(slot: number): number {
-    return this.#waiter(slot).holds;
-  }
-
   heldSince(slot: number, entry: number): number {
     const waiter = this.#waiter(slot);
     if (entry === layout.MEMORY_ENTRY) return waiter.memoryHeldSince;
     const { key } = waiter.cells[entry]!;
     return waiter.cells.find((cell) => cell.key === key && cell.order > 0)?.heldSince ?? NaN;
-  }
-
-  isShort(slot: number, entry: number): number {
-    const waiter = this.#waiter(slot);
-    const isShort = entry === layout.MEMORY_ENTRY ? waiter.isMemoryShort : waiter.cells[entry]!.isShort;
-    return isShort ? 1 : 0;
   }
 
   lowerNextHold(slot: number, order: number): number {

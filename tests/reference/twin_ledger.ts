@@ -63,10 +63,6 @@ export class TwinLedger {
     return this.account(account).lastActivity;
   }
 
-  stampActivity(account: number, wallMs: number): void {
-    this.account(account).lastActivity = wallMs;
-  }
-
   fits(
     account: number,
     count: number,
