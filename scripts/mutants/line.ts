@@ -8,7 +8,7 @@ export const RESERVATION: readonly Mutant[] = [
     rules: ["MON-19", "MON-18"],
     file: "assembly/queue.ts",
     find: "if (cell.key === key) return cell;",
-    replace: "if (cell.key === key && (cell.marks & CELL_SHORT) != 0) return cell;",
+    replace: "if (cell.key === key && (cell.marks & 1) != 0) return cell;",
     tests: ["tests/admission_order_test.ts"],
   },
   {
