@@ -94,20 +94,12 @@ export class KernelHost<Waiter extends object = object> {
     this.kernel.setWallTime(wallMs);
   }
 
-  /** Passes on which lines have to look again. */
-  deliverWakes(bits: number): void {
-    if ((bits & WAKE_LINES) === 0) return;
-    for (let line = this.kernel.takeWoken(); line !== 0; line = this.kernel.takeWoken()) {
-      this.targets.get(line)?.wake();
-    }
-  }
-
-  /** The same for what an account was given: that is no news while a failed attempt gives back. */
-  deliverGain(bits: number): void {
+  /** Passes on which lines have to look again. What is no news is dropped for those that a failed attempt keeps quiet. */
+  deliverWakes(bits: number, isNews = true): void {
     if ((bits & WAKE_LINES) === 0) return;
     for (let line = this.kernel.takeWoken(); line !== 0; line = this.kernel.takeWoken()) {
       const target = this.targets.get(line);
-      if (target !== undefined && !this.isQuietFor(target)) target.wake();
+      if (target !== undefined && (isNews || !this.isQuietFor(target))) target.wake();
     }
   }
 

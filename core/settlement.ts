@@ -74,27 +74,34 @@ function giveOneByOne(monitor: Monitor, grant: Grant, everything: boolean): unkn
   const { demand, job } = grantParts(grant);
   const faults: unknown[] = [];
   for (const entry of demand.entries) {
-    try {
-      const isGiven = giveEntry(monitor, entry, everything);
-      if (isGiven && job !== null) monitor.report(() => monitor.reporter?.released(entry, job));
-    } catch (fault) {
-      faults.push(fault);
-    }
+    const isReturned = everything || isReleased(entry, faults);
+    collect(faults, () => {
+      const bits = giveEntry(monitor, entry, isReturned);
+      if (isReturned && job !== null) monitor.report(() => monitor.reporter?.released(entry, job));
+      if ((bits & WAKE_SLOT) !== 0) runPublicWake(entry.limiter);
+    });
   }
   const { memoryLink } = monitor;
   if (monitor.memory !== null && demand.entries.length > 0) collect(faults, () => memoryLink.giveBack());
   return faults;
 }
 
-/** Whether the entry was given back. */
-function giveEntry(monitor: Monitor, entry: Entry, everything: boolean): boolean {
-  const isReturned = everything || entry.limiter.replenishment === "RELEASE";
-  // The kernel drops its note of the grant whatever the account says.
+/** Whether an account says that its permits come back at the end of the work; one that fails to say keeps them. */
+function isReleased({ limiter }: Entry, faults: unknown[]): boolean {
+  try {
+    return limiter.replenishment === "RELEASE";
+  } catch (fault) {
+    faults.push(fault);
+    return false;
+  }
+}
+
+/** Gives one entry back, if it is to be; the kernel drops its note of the grant in any case. Answers the kernel's bits. */
+function giveEntry(monitor: Monitor, entry: Entry, isReturned: boolean): number {
   const bits = giveNative(monitor, [entry], isReturned, true);
   if ((bits & GIVE_DECLINED) !== 0) throw declined([entry]);
   if (isReturned && !entry.isNative) entry.limiter.give(entry.amounts);
-  if ((bits & WAKE_SLOT) !== 0) runPublicWake(entry.limiter);
-  return isReturned;
+  return bits;
 }
 
 function collect(faults: unknown[], call: () => void): void {

@@ -233,11 +233,36 @@ describe("A settlement", () => {
           throw new Error("the wake is broken");
         });
         assert.throws(() => admission.release(grant), /the wake is broken/);
+        if (!("events" in options)) {
+          assert.equal(world.count("RELEASED", "first"), 1, "what came back is told");
+        }
         await world.settle();
         assert.deepEqual([first.currentInUse, second.currentInUse, completions], [0, 1, 1]);
         assert.notEqual(parked.grant, null);
         parked.grant!.release();
       }
+    }),
+  );
+
+  it(
+    "BEY-04 SET-07 an account that fails to say whether its permits come back keeps them, and nobody else's",
+    scenario(async (world) => {
+      class Mute extends CountingGate {
+        isMute = false;
+
+        override get replenishment(): Replenishment {
+          if (this.isMute) throw new Error("it does not say");
+          return "RELEASE";
+        }
+      }
+      const mute = new Mute("mute", 1);
+      const gate = world.gate("gate", 1);
+      const admission = world.admission();
+      const grant = await admission.admit(new Demand().add(mute).add(gate));
+      mute.isMute = true;
+      assert.throws(() => admission.release(grant), /it does not say/);
+      assert.deepEqual([mute.currentInUse, gate.currentInUse], [1, 0]);
+      assert.deepEqual([world.count("RELEASED", "mute"), world.count("RELEASED", "gate")], [0, 1]);
     }),
   );
 });

@@ -219,7 +219,7 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
 
   /** As `wakeAll`, for what a failed attempt may be doing when it gives back. */
   #gained(bits: number): void {
-    this.#use().deliverGain(bits);
+    this.#use().deliverWakes(bits, false);
     if ((bits & WAKE_SLOT) !== 0) this.#runSlot();
   }
 

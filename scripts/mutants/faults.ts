@@ -140,16 +140,17 @@ export const FAULTS: readonly Mutant[] = [
     id: "settlement-fault-closes-admission",
     rules: ["FLT-14"],
     file: "core/settlement.ts",
-    find: "      faults.push(fault);",
-    replace: "      faults.push(fault);\n      monitor.failWith(fault);",
+    find: "const bits = giveEntry(monitor, entry, isReturned);",
+    replace:
+      "let bits = 0;\n try {\n bits = giveEntry(monitor, entry, isReturned);\n } catch (fault) {\n monitor.failWith(fault);\n throw fault;\n }",
     tests: ["tests/faults_test.ts"],
   },
   {
     id: "settlement-stops-at-a-fault",
     rules: ["BEY-04"],
     file: "core/settlement.ts",
-    find: "      faults.push(fault);",
-    replace: "      faults.push(fault);\n      break;",
+    find: "const isReturned = everything || isReleased(entry, faults);",
+    replace: "if (faults.length > 0) break;\n    const isReturned = everything || isReleased(entry, faults);",
     tests: ["tests/try_admit_test.ts"],
   },
   {

@@ -199,8 +199,8 @@ export const SHELL: readonly Mutant[] = [
     id: "replenishment-as-of-the-grant",
     rules: ["SET-07"],
     file: "core/settlement.ts",
-    find: 'entry.limiter.replenishment === "RELEASE"',
-    replace: '!(entry.isTimed ??= entry.limiter.replenishment === "TIME")',
+    find: 'return limiter.replenishment === "RELEASE"',
+    replace: 'return !(limiter.isTimed ??= limiter.replenishment === "TIME")',
     tests: ["tests/settlement_test.ts"],
   },
 ];
