@@ -15,9 +15,11 @@ import {
   THREW,
   YES,
 } from "./layout";
-import { Cell, Line, Memory, Waiter, WAITER_CANCELLED } from "./records";
+import { Cell, Line, Waiter, WAITER_CANCELLED } from "./line_records";
+import { Memory } from "./records";
 import { earliest, fits, give, take, wakeOthers } from "./accounts/account";
 import { memoryEarliest, memoryFits, memoryTake } from "./accounts/memory_gate";
+import { nativeMemory } from "./looking";
 import { reservation } from "./queue";
 import { cellAt } from "./slab";
 import { abandon, ask, attemptsSoFar, FITS, grant, hold, holdOnMemory, leave, noteShort, ON, outcome, TAKE, UNDO } from "./walk";
@@ -45,28 +47,22 @@ export function askWhetherFits(line: Line): i32 {
   return ON;
 }
 
-/** The line's memory account where the kernel decides it alone; null where it has to be asked, or there is none. */
-function nativeMemory(line: Line): Memory | null {
-  const memory = line.memory;
-  return memory === null || memory.kind == KIND_CUSTOM ? null : changetype<Memory>(memory);
-}
-
 /** Memory said no: its instant alone is the deadline. */
 function holdOnMemoryUntil(line: Line, waiter: Waiter): i32 {
   const memory = nativeMemory(line);
   if (memory === null) return ask(line, ASK_EARLIEST, MEMORY_ENTRY);
-  waiter.deadline = memoryEarliest(memory, line.now, line.reading);
+  line.attemptDeadline = memoryEarliest(memory, line.now, line.reading);
   return holdOnMemory(line, waiter);
 }
 
-function nativeFits(line: Line, waiter: Waiter, cell: Cell): i32 {
+export function nativeFits(line: Line, waiter: Waiter, cell: Cell): i32 {
   const ahead = reservation(line, waiter, cell.key);
   if (ahead === null) return fits(cell.limiter, cell.count, cell.sum, 0, 0, line.now);
   return fits(cell.limiter, cell.count, cell.sum, ahead.count, ahead.sum, line.now);
 }
 
 /** The instant at which a native account lets this cell through, with what is set aside. */
-function nativeEarliest(line: Line, waiter: Waiter, cell: Cell): f64 {
+export function nativeEarliest(line: Line, waiter: Waiter, cell: Cell): f64 {
   const ahead = reservation(line, waiter, cell.key);
   if (ahead === null) return earliest(cell.limiter, cell.count, cell.sum, line.now);
   return earliest(cell.limiter, cell.count + ahead.count, cell.sum + ahead.sum, line.now);
@@ -83,7 +79,7 @@ export function heardFits(line: Line, verdict: i32): i32 {
   const cell = cellAt(waiter, line.entry);
   noteShort(line, waiter, cell);
   if (cell.limiter.kind == KIND_CUSTOM) return ask(line, ASK_EARLIEST, line.entry);
-  waiter.deadline = max(waiter.deadline, nativeEarliest(line, waiter, cell));
+  line.attemptDeadline = max(line.attemptDeadline, nativeEarliest(line, waiter, cell));
   line.entry++;
   return ON;
 }
@@ -93,10 +89,10 @@ export function resumeInstant(line: Line, verdict: i32, instant: f64): i32 {
   if (verdict == THREW) return refuse(line, waiter, THREW);
   assert(instant == instant);
   if (line.asked == MEMORY_ENTRY || line.after == HELD) {
-    waiter.deadline = instant;
+    line.attemptDeadline = instant;
     return line.asked == MEMORY_ENTRY ? holdOnMemory(line, waiter) : hold(line, waiter);
   }
-  waiter.deadline = max(waiter.deadline, instant);
+  line.attemptDeadline = max(line.attemptDeadline, instant);
   line.entry++;
   line.phase = FITS;
   return ON;
@@ -183,7 +179,7 @@ function holdDeclined(line: Line, waiter: Waiter): i32 {
   const cell = cellAt(waiter, line.entry);
   noteShort(line, waiter, cell);
   if (cell.limiter.kind == KIND_CUSTOM) return ask(line, ASK_EARLIEST, line.entry);
-  waiter.deadline = nativeEarliest(line, waiter, cell);
+  line.attemptDeadline = nativeEarliest(line, waiter, cell);
   return hold(line, waiter);
 }
 

@@ -7,6 +7,7 @@ import * as bucket from "./accounts/token_bucket";
 import { gateResize } from "./accounts/counting_gate";
 import { windowInit } from "./accounts/elastic_window";
 import { openRing } from "./accounts/stamps";
+import { accountChanges } from "./changes";
 import { freeIfUnnamed } from "./queue";
 import * as slab from "./slab";
 
@@ -106,6 +107,7 @@ export function gateInUse(gate: Gate): i32 {
 
 /** WAKE_ bits when the gate grew, else 0. */
 export function resizeGate(gate: Gate, capacity: i32): i32 {
+  accountChanges();
   return gateResize(gate, capacity) ? accounts.gained(gate) : 0;
 }
 
@@ -128,19 +130,23 @@ export function bucketThrottle(account: Bucket): i32 {
 }
 
 export function configureBucket(account: Bucket, tpm: f64, rpm: f64, now: f64): i32 {
+  accountChanges();
   return bucket.bucketConfigure(account, tpm, rpm, now) ? accounts.gained(account) : 0;
 }
 
 export function slowDown(account: Bucket, increments: f64, now: f64): void {
+  accountChanges();
   bucket.bucketSlowDown(account, increments, now);
 }
 
 export function succeed(account: Bucket, now: f64): i32 {
+  accountChanges();
   return bucket.bucketSucceed(account, now) ? accounts.gained(account) : 0;
 }
 
 /** Reconciles a reservation with what was used: a positive difference is charged, a negative one refunded. WAKE_ bits. */
 export function reconcile(account: Bucket, difference: f64, now: f64): i32 {
+  accountChanges();
   if (difference >= 0) {
     bucket.bucketCharge(account, difference, now);
     return 0;

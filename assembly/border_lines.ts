@@ -1,14 +1,17 @@
 // The border, first half: tables, lines, attempts, passes and settlement.
 
 import { BUSY, GIVE_DECLINED, KIND_CUSTOM, KIND_GATE, MAX_DEMAND_ENTRIES, MEMORY_ENTRY, NO, STAGED_BYTES, YES } from "./layout";
-import { Account, Line, Memory, Staged, WAITER_CANCELLED } from "./records";
+import { Line, Staged } from "./line_records";
+import { Account, Memory } from "./records";
 import * as accounts from "./accounts/account";
 import { memoryFits, memoryTake } from "./accounts/memory_gate";
+import { cancel } from "./judging";
 import * as pass from "./pass";
 import { abandon as abandonStep, attemptsSoFar, noteAttempt } from "./walk";
 import { refusedEntry as refusedEntryOf } from "./attempt";
 import * as queue from "./queue";
 import * as slab from "./slab";
+import * as waking from "./waking";
 
 const staged: usize = memory.data(MAX_DEMAND_ENTRIES * STAGED_BYTES, 8);
 
@@ -25,6 +28,15 @@ export function staging(): usize {
 
 export function limits(waiters: i32, accountCount: i32, lines: i32): void {
   slab.setLimits(waiters, accountCount, lines);
+}
+
+/** Lowers the limit of the table of classes; for tests. */
+export function limitCohorts(cohorts: i32): void {
+  slab.setCohortLimit(cohorts);
+}
+
+export function cohortCount(): i32 {
+  return slab.cohortCount();
 }
 
 export function setWallTime(ms: f64): void {
@@ -46,7 +58,7 @@ export function openLine(memoryAccount: Account | null): Line | null {
 /** Frees a line; its waiters must be gone. */
 export function closeLine(line: Line): void {
   abandonStep(line);
-  queue.forgetWoken(line);
+  waking.forgetWoken(line);
   const memory = line.memory;
   slab.recycleLine(line);
   if (memory === null) return;
@@ -66,7 +78,7 @@ export function headSlot(line: Line): i32 {
 
 /** The next line that was woken, 0 when there is none. */
 export function takeWoken(): Line | null {
-  return queue.takeWoken();
+  return waking.takeWoken();
 }
 
 // --- Attempts. ---
@@ -121,7 +133,7 @@ export function withdraw(slot: i32, generation: i32): i32 {
   const waiter = slab.waiterAt(slot);
   if (waiter.generation != generation) return -1;
   if (!pass.isIdle(waiter.line)) {
-    waiter.flags |= WAITER_CANCELLED;
+    cancel(waiter.line, waiter);
     return 0;
   }
   queue.unlink(waiter.line, waiter);

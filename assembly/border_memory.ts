@@ -3,6 +3,7 @@
 import { KIND_MEMORY } from "./layout";
 import { Account, Memory } from "./records";
 import * as accounts from "./accounts/account";
+import { accountChanges } from "./changes";
 import * as gate from "./accounts/memory_gate";
 import * as slab from "./slab";
 
@@ -16,16 +17,19 @@ export function openMemory(): Account | null {
 
 /** A look that may turn the latch. YES or NO. */
 export function memoryFits(memory: Memory, now: f64, reading: f64): i32 {
+  accountChanges();
   return gate.memoryFits(memory, now, reading);
 }
 
 /** The same; a YES is a release. */
 export function memoryTake(memory: Memory, now: f64, reading: f64): i32 {
+  accountChanges();
   return gate.memoryTake(memory, now, reading);
 }
 
 /** A tick, Infinity when nothing paces; a look unless the latch is set. */
 export function memoryEarliest(memory: Memory, now: f64, reading: f64): f64 {
+  accountChanges();
   return gate.memoryEarliest(memory, now, reading);
 }
 
@@ -41,11 +45,13 @@ export function memoryWouldFitAt(memory: Memory, now: f64, reading: f64): f64 {
 
 /** From now on it says yes to everyone. WAKE_ bits, 0 when it was stopped before. */
 export function memoryStop(memory: Memory): i32 {
+  accountChanges();
   return gate.memoryStop(memory) ? accounts.gained(memory) : 0;
 }
 
 /** Says how many are held on it by a host that is no line of this kernel. */
 export function memoryHoldElsewhere(memory: Memory, count: i32): void {
+  accountChanges();
   memory.heldElsewhere = count;
 }
 

@@ -2,6 +2,7 @@
 
 import { Window } from "./records";
 import { gained } from "./accounts/account";
+import { accountChanges } from "./changes";
 import * as window from "./accounts/elastic_window";
 import { liveSlots, setRunLimit } from "./accounts/stamps";
 
@@ -67,14 +68,17 @@ export function windowCooldown(account: Window, now: f64): f64 {
 }
 
 export function windowAdvise(account: Window, now: f64): void {
+  accountChanges();
   window.windowAdvise(account, now);
 }
 
 export function windowFail(account: Window, now: f64): void {
+  accountChanges();
   window.windowFail(account, now);
 }
 
 /** WAKE_ bits when the success closed the circuit or relaxed the throttle, else 0. */
 export function windowSucceed(account: Window, now: f64): i32 {
+  accountChanges();
   return window.windowSucceed(account, now) ? gained(account) : 0;
 }

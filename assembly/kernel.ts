@@ -4,6 +4,8 @@
 export {
   staging,
   limits,
+  limitCohorts,
+  cohortCount,
   setWallTime,
   openLine,
   closeLine,

@@ -19,6 +19,21 @@ export const MAX_WINDOW_REQUESTS = 4_194_304;
 export const MAX_RUNS = 4_194_304;
 /** Runs of the first ring of a window, as a power of two; a full ring is replaced by one twice as long. */
 export const FIRST_RING_BITS = 2;
+/**
+ * Most classes of waiters in one kernel at a time; `limitCohorts` can lower it, for tests. A waiter that finds the table full
+ * is looked at one by one.
+ */
+export const MAX_COHORTS = 65_536;
+/** Chains of the table that finds the class of a demand, as a power of two. */
+export const COHORT_CHAIN_BITS = 14;
+/** Most metered amounts of a class: a demand with more is looked at one by one. */
+export const MAX_METERS = 8;
+/** Places of the first tree of a class, as a power of two; a full tree is packed, or replaced by one twice as long. */
+export const FIRST_TREE_BITS = 3;
+/** Places of the longest tree, as a power of two. */
+export const MAX_TREE_BITS = 23;
+/** Children of a tree's node, as a power of two. */
+export const FAN_OUT_BITS = 3;
 /** Waiters per chunk of the waiter slab, as a power of two. */
 export const WAITER_CHUNK_BITS = 8;
 /** WebAssembly pages (64 KiB) asked for when memory runs out. */
@@ -27,8 +42,10 @@ export const GROW_PAGES = 16;
 // --- Record sizes in bytes, checked against the records at compile time. ---
 
 export const ACCOUNT_BYTES = 224;
-export const LINE_BYTES = 120;
-export const WAITER_BYTES = 64;
+export const LINE_BYTES = 184;
+export const WAITER_BYTES = 80;
+export const COHORT_BYTES = 64;
+/** Of a cell of a parked demand, and of a part of a class: blocks of both come from the same lists. */
 export const CELL_BYTES = 32;
 export const WIRE_BYTES = 16;
 export const RUN_BYTES = 16;

@@ -6,8 +6,9 @@
 // anything while an answer is pending. Two lines may be in a step at once.
 
 import { ASK_EARLIEST, ASK_FITS, ASK_GIVE, DONE, NO, THREW, YES } from "./layout";
-import { Line } from "./records";
+import { Line } from "./line_records";
 import { askWhetherFits, heardFits, heardTake, resumeInstant, resumeUndo, takeAll, undo } from "./attempt";
+import { stopAsking } from "./changes";
 import { abandon, FINISH, FITS, IDLE, MARK, mark, ON, restart, TAKE, UNDO, WAITING, WALK, walk } from "./walk";
 
 export function isIdle(line: Line): bool {
@@ -65,6 +66,7 @@ export function step(line: Line): i32 {
 export function answer(line: Line, verdict: i32, instant: f64): i32 {
   assert(line.phase == WAITING);
   assert(verdict == NO || verdict == YES || verdict == THREW);
+  stopAsking(line);
   const word = heard(line, verdict, instant);
   return word == ON ? step(line) : word;
 }

@@ -1,31 +1,20 @@
-// The lines: waiters in arrival order, who is held where, which lines name an account, and which lines were woken.
+// The lines: waiters in arrival order, who is held where, and what is set aside for the head.
 
 import { CELL_BYTES, KIND_CUSTOM, MEMORY_ENTRY, NO_ENTRY, STAGED_BYTES } from "./layout";
-import {
-  Account,
-  Cell,
-  CELL_ORDER_SHIFT,
-  FLAG_COLLECTED,
-  FLAG_CONDEMNED,
-  Line,
-  Staged,
-  Waiter,
-  WAITER_GONE,
-  Wire,
-} from "./records";
+import { Cell, CELL_ORDER_SHIFT, Line, Staged, Waiter, WAITER_GONE } from "./line_records";
+import { Account, FLAG_COLLECTED, FLAG_CONDEMNED } from "./records";
+import { accountChanges, lineChanges } from "./changes";
+import { joinCohort, leaveAlone, leaveCohort, noteMarked, standAlone } from "./cohorts";
 import {
   allocateCells,
   allocateWaiter,
-  allocateWire,
   cellAt,
   recycleAccount,
   recycleWaiter,
-  recycleWire,
 } from "./slab";
+import { unwire, wireUp } from "./waking";
 
 let arrivals: f64 = 0;
-let firstWoken: Line | null = null;
-let lastWoken: Line | null = null;
 
 // --- Arrival and departure. ---
 
@@ -49,7 +38,6 @@ export function append(line: Line, staged: usize, count: i32): Waiter | null {
   waiter.flags = 0;
   waiter.holds = 0;
   waiter.memoryOrder = 0;
-  waiter.deadline = Infinity;
   waiter.arrival = arrivals++;
   for (let i = 0; i < count; i++) {
     if (!fill(cellAt(waiter, i), changetype<Staged>(staged + <usize> i * STAGED_BYTES), line)) {
@@ -61,6 +49,8 @@ export function append(line: Line, staged: usize, count: i32): Waiter | null {
     }
   }
   link(line, waiter);
+  lineChanges();
+  if (!joinCohort(line, waiter)) standAlone(line, waiter);
   return waiter;
 }
 
@@ -111,6 +101,9 @@ export function unlink(line: Line, waiter: Waiter): void {
   else next.previous = previous;
   line.count--;
   waiter.flags |= WAITER_GONE;
+  lineChanges();
+  if (waiter.cohort === null) leaveAlone(line, waiter);
+  else leaveCohort(waiter);
   for (let i = 0; i < waiter.cellCount; i++) leaveCell(cellAt(waiter, i), line);
   if (waiter.cellCount > 0) leaveMemory(line);
 }
@@ -145,13 +138,17 @@ export function holdOn(waiter: Waiter, key: Account): Cell | null {
   return null;
 }
 
-export function markHeld(waiter: Waiter, cell: Cell, now: f64): void {
+export function markHeld(waiter: Waiter, entry: i32, now: f64): void {
+  const cell = cellAt(waiter, entry);
   cell.marks |= ++waiter.holds << CELL_ORDER_SHIFT;
   cell.heldSince = now;
   cell.key.held++;
+  noteMarked(waiter, entry);
 }
 
 export function markHeldOnMemory(waiter: Waiter, memory: Account, now: f64): void {
+  // How many memory holds is part of what it answers.
+  accountChanges();
   waiter.memoryOrder = ++waiter.holds;
   waiter.memoryHeldSince = now;
   memory.held++;
@@ -164,9 +161,15 @@ export function lowerHolds(waiter: Waiter): void {
     const cell = cellAt(waiter, i);
     if (cell.marks >> CELL_ORDER_SHIFT != 0) cell.key.held--;
   }
-  const memory = waiter.line.memory;
-  if (waiter.memoryOrder != 0 && memory !== null) memory.held--;
+  if (waiter.memoryOrder != 0) lowerMemory(waiter);
   waiter.holds = 0;
+}
+
+function lowerMemory(waiter: Waiter): void {
+  const memory = waiter.line.memory;
+  if (memory === null) return;
+  accountChanges();
+  memory.held--;
 }
 
 /**
@@ -179,8 +182,7 @@ export function lowerNextHold(waiter: Waiter, order: i32): i32 {
     return NO_ENTRY;
   }
   if (waiter.memoryOrder == order) {
-    const memory = waiter.line.memory;
-    if (memory !== null) memory.held--;
+    lowerMemory(waiter);
     return MEMORY_ENTRY;
   }
   for (let i = 0; i < waiter.cellCount; i++) {
@@ -195,8 +197,13 @@ export function lowerNextHold(waiter: Waiter, order: i32): i32 {
 
 /** The head's cell on a key, or null: nothing is set aside. */
 export function reservation(line: Line, asker: Waiter, key: Account): Cell | null {
+  return line.head === asker ? null : setAside(line, key);
+}
+
+/** The same for everybody but the head. */
+export function setAside(line: Line, key: Account): Cell | null {
   const head = line.head;
-  if (head === null || head === asker) return null;
+  if (head === null) return null;
   const count = head.cellCount;
   let cell = changetype<Cell>(head.cells);
   for (let i = 0; i < count; i++) {
@@ -204,78 +211,6 @@ export function reservation(line: Line, asker: Waiter, key: Account): Cell | nul
     cell = changetype<Cell>(changetype<usize>(cell) + CELL_BYTES);
   }
   return null;
-}
-
-// --- Waking. ---
-
-function wireUp(account: Account, line: Line): bool {
-  let last: Wire | null = null;
-  let wire = account.wires;
-  while (wire !== null) {
-    if (wire.line === line) {
-      wire.count++;
-      return true;
-    }
-    last = wire;
-    wire = wire.next;
-  }
-  wire = allocateWire();
-  if (wire === null) return false;
-  wire.line = line;
-  wire.count = 1;
-  wire.next = null;
-  if (last === null) account.wires = wire;
-  else last.next = wire;
-  return true;
-}
-
-function unwire(account: Account, line: Line): void {
-  let previous: Wire | null = null;
-  let wire = account.wires;
-  while (wire !== null && wire.line !== line) {
-    previous = wire;
-    wire = wire.next;
-  }
-  assert(wire !== null);
-  if (--wire!.count > 0) return;
-  if (previous === null) account.wires = wire!.next;
-  else previous.next = wire!.next;
-  recycleWire(wire!);
-}
-
-export function markWoken(line: Line): void {
-  if (line.isWoken) return;
-  line.isWoken = 1;
-  line.nextWoken = null;
-  const last = lastWoken;
-  if (last === null) firstWoken = line;
-  else last.nextWoken = line;
-  lastWoken = line;
-}
-
-/** In the order in which they were woken. */
-export function takeWoken(): Line | null {
-  const line = firstWoken;
-  if (line === null) return null;
-  firstWoken = line.nextWoken;
-  if (firstWoken === null) lastWoken = null;
-  line.isWoken = 0;
-  return line;
-}
-
-/** Takes a line that is about to be freed out of the woken ones. */
-export function forgetWoken(line: Line): void {
-  if (!line.isWoken) return;
-  let previous: Line | null = null;
-  let at = firstWoken;
-  while (at !== null && at !== line) {
-    previous = at;
-    at = at.nextWoken;
-  }
-  if (previous === null) firstWoken = line.nextWoken;
-  else previous.nextWoken = line.nextWoken;
-  if (lastWoken === line) lastWoken = previous;
-  line.isWoken = 0;
 }
 
 // --- Freeing account records. ---

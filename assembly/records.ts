@@ -1,18 +1,12 @@
 // The kernel's records. Each has a byte table above it and a compile-time check of its size below. Records are linked by
 // pointers; a pointer to an account or a line is also its handle at the border, because records never move.
 
-import {
-  ACCOUNT_BYTES,
-  CELL_BYTES,
-  LINE_BYTES,
-  RUN_BYTES,
-  STAGED_BYTES,
-  WAITER_BYTES,
-  WIRE_BYTES,
-} from "./layout";
+import { ACCOUNT_BYTES, RUN_BYTES } from "./layout";
+import { Part, Wire } from "./line_records";
 
 // Account: what every kind has. Gate, Bucket, Window and Memory go on from byte 48.
-//    0 kind, 4 generation, 8 flags, 12 held, 16 waiterPins, 20 grantPins, 24 wires, 28 nextFree, 32 lastActivity
+//    0 kind, 4 generation, 8 flags, 12 held, 16 waiterPins, 20 grantPins, 24 wires, 28 nextFree, 32 lastActivity,
+//    40 parts
 // @ts-ignore: decorator
 @unmanaged
 export class Account {
@@ -31,7 +25,9 @@ export class Account {
   nextFree: Account | null;
   /** Wall time in ms of the event-loop turn of the last take or give. */
   lastActivity: f64;
-  reserved: f64;
+  /** The parts of classes that name this account. */
+  parts: Part | null;
+  reserved: i32;
 }
 
 // Gate: 48 capacity, 52 inUse
@@ -159,134 +155,11 @@ export class Memory extends Account {
   reserved2: i32;
 }
 
-// Wire: 0 line, 4 count, 8 next. One per account and line with at least one waiter that names the account.
-// @ts-ignore: decorator
-@unmanaged
-export class Wire {
-  line: Line;
-  count: i32;
-  next: Wire | null;
-  reserved: i32;
-}
-
-// Cell: 0 limiter, 4 key, 8 count, 12 marks, 16 sum, 24 heldSince. One entry of a parked demand.
-// @ts-ignore: decorator
-@unmanaged
-export class Cell {
-  /** Who is asked. */
-  limiter: Account;
-  /** Whose line, held count and reservation this is; differs from `limiter` only for a router. */
-  key: Account;
-  /** How many amounts: permits, slots or requests. */
-  count: i32;
-  /** Bit 0: short at the last attempt. From bit 8: place in the order of first holds, from 1; 0 when never held. */
-  marks: i32;
-  /** Sum of the amounts: tokens. */
-  sum: f64;
-  /** Tick of the first refusal, meaningful once held. */
-  heldSince: f64;
-}
-
-// Waiter: 0 next, 4 previous, 8 line, 12 cells, 16 cellCount, 20 slot, 24 generation, 28 flags, 32 holds, 36 memoryOrder,
-//         40 memoryHeldSince, 48 deadline, 56 arrival
-// @ts-ignore: decorator
-@unmanaged
-export class Waiter {
-  next: Waiter | null;
-  previous: Waiter | null;
-  line: Line;
-  cells: usize;
-  cellCount: i32;
-  slot: i32;
-  generation: i32;
-  flags: i32;
-  /** How many accounts have held this waiter so far, memory included. */
-  holds: i32;
-  /** Memory's place in the order of first holds, from 1; 0 when memory never held it. */
-  memoryOrder: i32;
-  memoryHeldSince: f64;
-  /** Tick at which the clock alone may let it go; Infinity when only an event can. */
-  deadline: f64;
-  /** Place in the order of arrival over the kernel's life. */
-  arrival: f64;
-}
-
-// Line: 0 head, 4 tail, 8 count, 12 memory, 16 cursor, 20 phase, 24 entry, 28 asked, 32 verb, 36 shorts, 40 newlyShort,
-//       44 undone, 48 taken, 52 after, 56 reason, 60 isInline, 64 wantsHeld, 68 isWoken, 72 now, 80 deadline,
-//       88 laterDeadline, 96 nextWoken, 100 nextFree, 104 attemptsSeen, 108 askers, 112 reading
-// @ts-ignore: decorator
-@unmanaged
-export class Line {
-  head: Waiter | null;
-  tail: Waiter | null;
-  count: i32;
-  memory: Account | null;
-  /** The waiter being looked at. */
-  cursor: Waiter | null;
-  phase: i32;
-  /** How far the attempt is; after a failed take, the entry that failed. */
-  entry: i32;
-  /** The entry of the pending ask or of the last HELD, or MEMORY_ENTRY. */
-  asked: i32;
-  verb: i32;
-  /** Entries short in the running attempt. */
-  shorts: i32;
-  /** Waiters of this walk that are short on an account that has not held them yet. */
-  newlyShort: i32;
-  /** Entries already given back by the running compensation. */
-  undone: i32;
-  /** Entries taken by the running attempt; memory counts as one after the last. */
-  taken: i32;
-  /** What follows the running compensation: an outcome code. */
-  after: i32;
-  reason: i32;
-  isInline: i32;
-  wantsHeld: i32;
-  isWoken: i32;
-  now: f64;
-  /** The earliest deadline over the waiters looked at in this walk. */
-  deadline: f64;
-  /** The earliest of them that lies after now: an account that names passed instants must not hide it. */
-  laterDeadline: f64;
-  nextWoken: Line | null;
-  nextFree: Line | null;
-  attemptsSeen: i32;
-  /** Waiters with entries: those that meet memory. */
-  askers: i32;
-  /** The heap reading of the running step, NaN for none; meant for a memory account that is built in. */
-  reading: f64;
-}
-
-// Staged: 0 limiter, 4 key, 8 count, 16 sum. Written by the shell.
-// @ts-ignore: decorator
-@unmanaged
-export class Staged {
-  limiter: Account;
-  key: Account;
-  count: i32;
-  reserved: i32;
-  sum: f64;
-}
-
 export const FLAG_CONDEMNED: i32 = 1;
 export const FLAG_COLLECTED: i32 = 2;
 /** A public wake is installed on the account's facade. */
 export const FLAG_SLOT: i32 = 4;
 
-export const WAITER_CANCELLED: i32 = 1;
-export const WAITER_MEMORY_SHORT: i32 = 2;
-export const WAITER_NEWLY_SHORT: i32 = 4;
-/** Granted, refused or withdrawn; the record lives until `recycle`. */
-export const WAITER_GONE: i32 = 8;
-
-export const CELL_SHORT: i32 = 1;
-export const CELL_ORDER_SHIFT: i32 = 8;
-
-if (offsetof<Cell>() != CELL_BYTES) ERROR("Cell is not CELL_BYTES long");
-if (offsetof<Waiter>() != WAITER_BYTES) ERROR("Waiter is not WAITER_BYTES long");
-if (offsetof<Line>() != LINE_BYTES) ERROR("Line is not LINE_BYTES long");
-if (offsetof<Wire>() != WIRE_BYTES) ERROR("Wire is not WIRE_BYTES long");
-if (offsetof<Staged>() != STAGED_BYTES) ERROR("Staged is not STAGED_BYTES long");
 if (offsetof<Bucket>() > <usize> ACCOUNT_BYTES) ERROR("Bucket is longer than ACCOUNT_BYTES");
 if (offsetof<Window>() > <usize> ACCOUNT_BYTES) ERROR("Window is longer than ACCOUNT_BYTES");
 if (offsetof<Run>() != RUN_BYTES) ERROR("Run is not RUN_BYTES long");

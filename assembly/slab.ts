@@ -4,23 +4,30 @@
 import {
   ACCOUNT_BYTES,
   CELL_BYTES,
+  COHORT_BYTES,
   GROW_PAGES,
   KIND_WINDOW,
   LINE_BYTES,
   MAX_ACCOUNTS,
+  MAX_COHORTS,
   MAX_DEMAND_ENTRIES,
   MAX_LINES,
+  MAX_METERS,
+  MAX_TREE_BITS,
   MAX_WAITERS,
   RUN_BYTES,
   WAITER_BYTES,
   WAITER_CHUNK_BITS,
   WIRE_BYTES,
 } from "./layout";
-import { Account, Cell, Line, Waiter, Window, Wire } from "./records";
+import { Cell, Cohort, Line, Part, Waiter, Wire } from "./line_records";
+import { Account, Window } from "./records";
+import { treeBytes } from "./sums";
 
 let waiterLimit: i32 = MAX_WAITERS;
 let accountLimit: i32 = MAX_ACCOUNTS;
 let lineLimit: i32 = MAX_LINES;
+let cohortLimit: i32 = MAX_COHORTS;
 
 let top: usize = (__heap_base + 15) & ~15;
 
@@ -32,6 +39,8 @@ let freeWires: Wire | null = null;
 let freeWaiters: Waiter | null = null;
 let waitersMade: i32 = 0;
 let waitersUsed: i32 = 0;
+let freeCohorts: Cohort | null = null;
+let cohortsUsed: i32 = 0;
 
 /** Chunk addresses of the waiter slab, by slot / chunk size. */
 const waiterChunks: usize = memory.data((MAX_WAITERS >> WAITER_CHUNK_BITS) * sizeof<usize>());
@@ -41,7 +50,16 @@ const freeBlocks: usize = memory.data((MAX_DEMAND_ENTRIES + 1) * sizeof<usize>()
 /** Heads of the free lists of rings, by bits. */
 const freeRings: usize = memory.data(32 * sizeof<usize>());
 
-/** Lowers the limits of the tables; for tests. */
+/** Heads of the free lists of trees, by meters and bits. */
+const freeTrees: usize = memory.data((MAX_METERS + 1) * (MAX_TREE_BITS + 1) * sizeof<usize>());
+
+/** Lowers the limit of the table of classes; for tests. 0 gives nobody a class. */
+export function setCohortLimit(cohorts: i32): void {
+  assert(cohorts >= 0 && cohorts <= MAX_COHORTS);
+  cohortLimit = cohorts;
+}
+
+/** Lowers the limits of the other tables; for tests. */
 export function setLimits(waiters: i32, accounts: i32, lines: i32): void {
   assert(waiters > 0 && waiters <= MAX_WAITERS);
   assert(accounts > 0 && accounts <= MAX_ACCOUNTS);
@@ -157,6 +175,51 @@ export function recycleRing(ring: usize, bits: i32): void {
   const head = freeRings + (<usize> bits) * sizeof<usize>();
   store<usize>(ring, load<usize>(head));
   store<usize>(head, ring);
+}
+
+export function allocateCohort(): Cohort | null {
+  if (cohortsUsed >= cohortLimit) return null;
+  let cohort = freeCohorts;
+  if (cohort !== null) {
+    freeCohorts = cohort.nextInChain;
+    memory.fill(changetype<usize>(cohort), 0, COHORT_BYTES);
+  } else {
+    cohort = changetype<Cohort | null>(carve(COHORT_BYTES));
+    if (cohort === null) return null;
+  }
+  cohortsUsed++;
+  return cohort;
+}
+
+export function recycleCohort(cohort: Cohort): void {
+  assert(cohort.size == 0 && cohort.tree == 0);
+  recycleCells(cohort.parts, cohort.partCount);
+  cohort.nextInChain = freeCohorts;
+  freeCohorts = cohort;
+  cohortsUsed--;
+}
+
+export function cohortCount(): i32 {
+  return cohortsUsed;
+}
+
+export function partAt(cohort: Cohort, index: i32): Part {
+  return changetype<Part>(cohort.parts + (<usize> index) * CELL_BYTES);
+}
+
+/** A tree with undefined content, or 0. */
+export function allocateTree(bits: i32, meters: i32): usize {
+  const head = freeTrees + <usize> (meters * (MAX_TREE_BITS + 1) + bits) * sizeof<usize>();
+  const tree = load<usize>(head);
+  if (tree == 0) return carve(<i32> treeBytes(bits, meters));
+  store<usize>(head, load<usize>(tree));
+  return tree;
+}
+
+export function recycleTree(tree: usize, bits: i32, meters: i32): void {
+  const head = freeTrees + <usize> (meters * (MAX_TREE_BITS + 1) + bits) * sizeof<usize>();
+  store<usize>(tree, load<usize>(head));
+  store<usize>(head, tree);
 }
 
 export function waiterAt(slot: i32): Waiter {

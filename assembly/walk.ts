@@ -10,8 +10,19 @@ import {
   NO_ENTRY,
   OUTCOME_BITS,
 } from "./layout";
-import { Cell, CELL_SHORT, Line, Waiter, WAITER_CANCELLED, WAITER_MEMORY_SHORT, WAITER_NEWLY_SHORT } from "./records";
+import {
+  Cell,
+  CELL_SHORT,
+  Line,
+  Waiter,
+  WAITER_CANCELLED,
+  WAITER_MEMORY_SHORT,
+  WAITER_NEWLY_SHORT,
+} from "./line_records";
+import { changesSoFar, startAsking, stopAsking } from "./changes";
+import { lookAtHeld, oldestDue } from "./looking";
 import { holdOn, lowerHolds, markHeld, markHeldOnMemory, unlink } from "./queue";
+import { sortShorts } from "./runs";
 import { cellAt } from "./slab";
 
 // Phases: what `step` does next, or which answer it waits for.
@@ -40,15 +51,22 @@ export function attemptsSoFar(): i32 {
 
 /** Ends whatever runs on the line, for good or after a defect. */
 export function abandon(line: Line): void {
+  stopAsking(line);
+  forgetShorts(line);
   line.phase = IDLE;
   line.cursor = null;
 }
 
 export function restart(line: Line): void {
-  line.cursor = line.head;
+  forgetShorts(line);
+  line.cursor = null;
+  line.isHeadSeen = 0;
+  line.position = -1;
+  line.nextAlone = line.firstAlone;
+  line.judged = null;
+  line.dueAsOf = changesSoFar() - 1;
   line.deadline = Infinity;
   line.laterDeadline = Infinity;
-  line.newlyShort = 0;
   line.phase = WALK;
 }
 
@@ -60,15 +78,19 @@ export function ask(line: Line, verb: i32, entry: i32): i32 {
   line.verb = verb;
   line.asked = entry;
   line.phase = WAITING;
+  startAsking(line);
   return outcome(ASK, line.cursor!);
 }
 
 // --- The walk. ---
 
+/** The head, then whoever comes next of those who stand alone and of those who can leave. */
 export function walk(line: Line): i32 {
-  const waiter = line.cursor;
+  const waiter = nextToLookAt(line);
+  line.cursor = waiter;
   if (waiter === null) {
-    line.cursor = line.head;
+    if (!line.isInline && line.head !== null) lookAtHeld(line);
+    sortShorts(line);
     line.phase = MARK;
     return ON;
   }
@@ -79,14 +101,14 @@ export function walk(line: Line): i32 {
   line.taken = 0;
   line.undone = 0;
   line.after = DONE;
-  waiter.deadline = -Infinity;
-  waiter.flags &= ~(WAITER_MEMORY_SHORT | WAITER_NEWLY_SHORT);
+  line.attemptDeadline = -Infinity;
+  waiter.flags &= ~WAITER_MEMORY_SHORT;
   if (waiter.cellCount == 0) return grant(line, waiter);
   clearShorts(waiter);
   const head = line.head!;
   if (waiter !== head && head.flags & WAITER_MEMORY_SHORT) {
     // Asking memory again would favour whoever is asked next over the head.
-    waiter.deadline = head.deadline;
+    line.attemptDeadline = line.headDeadline;
     return holdOnMemory(line, waiter);
   }
   line.entry = line.memory !== null ? MEMORY_ENTRY : 0;
@@ -94,15 +116,29 @@ export function walk(line: Line): i32 {
   return ON;
 }
 
-function clearShorts(waiter: Waiter): void {
+function nextToLookAt(line: Line): Waiter | null {
+  if (!line.isHeadSeen) {
+    line.isHeadSeen = 1;
+    return line.head;
+  }
+  if (line.isInline || line.head === null) return null;
+  let alone = line.nextAlone;
+  while (alone !== null && alone.arrival <= line.position) alone = alone.nextPeer;
+  line.nextAlone = alone;
+  const due = oldestDue(line);
+  if (alone === null || due === null) return alone === null ? due : alone;
+  return alone.arrival < due.arrival ? alone : due;
+}
+
+export function clearShorts(waiter: Waiter): void {
   for (let i = 0; i < waiter.cellCount; i++) cellAt(waiter, i).marks &= ~CELL_SHORT;
 }
 
 /** A waiter leaves; the walk looks again from the head. */
 export function leave(line: Line, waiter: Waiter, code: i32): i32 {
   unlink(line, waiter);
+  restart(line);
   if (line.isInline) line.phase = FINISH;
-  else restart(line);
   return outcome(code, waiter);
 }
 
@@ -114,15 +150,16 @@ export function grant(line: Line, waiter: Waiter): i32 {
 
 /** The attempt ended with the waiter still in line. */
 export function hold(line: Line, waiter: Waiter): i32 {
-  line.deadline = min(line.deadline, waiter.deadline);
-  if (waiter.deadline > line.now) line.laterDeadline = min(line.laterDeadline, waiter.deadline);
-  if (line.isInline) {
-    line.phase = MARK;
-    return ON;
-  }
-  line.cursor = waiter.next;
+  noteDeadline(line, line.attemptDeadline);
+  if (waiter === line.head) line.headDeadline = line.attemptDeadline;
+  line.position = waiter.arrival;
   line.phase = WALK;
   return ON;
+}
+
+export function noteDeadline(line: Line, instant: f64): void {
+  line.deadline = min(line.deadline, instant);
+  if (instant > line.now) line.laterDeadline = min(line.laterDeadline, instant);
 }
 
 export function holdOnMemory(line: Line, waiter: Waiter): i32 {
@@ -131,34 +168,48 @@ export function holdOnMemory(line: Line, waiter: Waiter): i32 {
   return hold(line, waiter);
 }
 
-function noteNewlyShort(line: Line, waiter: Waiter): void {
-  if (waiter.flags & WAITER_NEWLY_SHORT) return;
-  waiter.flags |= WAITER_NEWLY_SHORT;
-  line.newlyShort++;
-}
-
 export function noteShort(line: Line, waiter: Waiter, cell: Cell): void {
   cell.marks |= CELL_SHORT;
   line.shorts++;
   if (holdOn(waiter, cell.key) === null) noteNewlyShort(line, waiter);
 }
 
+// --- The list of those who are newly short. ---
+
+export function noteNewlyShort(line: Line, waiter: Waiter): void {
+  if (waiter.flags & WAITER_NEWLY_SHORT) return;
+  waiter.flags |= WAITER_NEWLY_SHORT;
+  waiter.nextShort = null;
+  const last = line.lastShort;
+  if (last === null) line.newlyShort = waiter;
+  else last.nextShort = waiter;
+  line.lastShort = waiter;
+}
+
+/** Somebody left: what this walk found does not count. */
+function forgetShorts(line: Line): void {
+  let waiter = line.newlyShort;
+  while (waiter !== null) {
+    waiter.flags &= ~WAITER_NEWLY_SHORT;
+    waiter = waiter.nextShort;
+  }
+  line.newlyShort = null;
+  line.lastShort = null;
+}
+
 // --- Nobody left: those who are newly short are marked, in arrival order, then demand order. ---
 
 export function mark(line: Line): i32 {
-  while (line.newlyShort > 0) {
-    const waiter = line.cursor!;
-    if (waiter.flags & WAITER_NEWLY_SHORT) {
-      const entry = markNext(line, waiter);
-      if (entry != NO_ENTRY) {
-        if (!line.wantsHeld) continue;
-        line.asked = entry;
-        return outcome(HELD, waiter);
-      }
-      waiter.flags &= ~WAITER_NEWLY_SHORT;
-      line.newlyShort--;
+  while (line.newlyShort !== null) {
+    const waiter = line.newlyShort!;
+    const entry = markNext(line, waiter);
+    if (entry != NO_ENTRY) {
+      if (!line.wantsHeld) continue;
+      line.asked = entry;
+      return outcome(HELD, waiter);
     }
-    line.cursor = waiter.next;
+    waiter.flags &= ~WAITER_NEWLY_SHORT;
+    line.newlyShort = waiter.nextShort;
   }
   abandon(line);
   return DONE;
@@ -173,7 +224,7 @@ function markNext(line: Line, waiter: Waiter): i32 {
   for (let i = 0; i < waiter.cellCount; i++) {
     const cell = cellAt(waiter, i);
     if ((cell.marks & CELL_SHORT) == 0 || holdOn(waiter, cell.key) !== null) continue;
-    markHeld(waiter, cell, line.now);
+    markHeld(waiter, i, line.now);
     return i;
   }
   return NO_ENTRY;

@@ -14,6 +14,8 @@ export interface Kernel {
   /** Writes one cell of the demand that the next `attempt`, `park` or `settle` is about. */
   stage(index: number, limiter: AccountRecord, key: AccountRecord, count: number, sum: number): void;
   limits(waiters: number, accounts: number, lines: number): void;
+  limitCohorts(cohorts: number): void;
+  cohortCount(): number;
   setWallTime(ms: number): void;
 
   openLine(memory: AccountRecord): LineRecord;

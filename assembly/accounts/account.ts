@@ -9,8 +9,10 @@ import {
   WAKE_LINES,
   WAKE_SLOT,
 } from "../layout";
-import { Account, Bucket, FLAG_SLOT, Gate, Line, Memory, Window } from "../records";
-import { markWoken } from "../queue";
+import { Line } from "../line_records";
+import { Account, Bucket, FLAG_SLOT, Gate, Memory, Window } from "../records";
+import { accountChanges } from "../changes";
+import { markWoken } from "../waking";
 import { gateFits, gateGive, gateTake } from "./counting_gate";
 import { memoryGive } from "./memory_gate";
 import { bucketEarliest, bucketFits, bucketGive, bucketTake } from "./token_bucket";
@@ -38,7 +40,13 @@ export function peek(account: Account, count: i32, sum: f64, aheadCount: i32, ah
 
 /** Debits what `fits` just said yes to. */
 export function take(account: Account, count: i32, sum: f64, now: f64): void {
+  accountChanges();
   account.lastActivity = wall;
+  debit(account, count, sum, now);
+}
+
+/** The debit alone: nobody hears of it. */
+export function debit(account: Account, count: i32, sum: f64, now: f64): void {
   if (account.kind == KIND_GATE) return gateTake(changetype<Gate>(account), count);
   if (account.kind == KIND_WINDOW) return windowTake(changetype<Window>(account), count, now);
   assert(account.kind == KIND_BUCKET);
@@ -47,6 +55,14 @@ export function take(account: Account, count: i32, sum: f64, now: f64): void {
 
 /** Credits. False when a gate has fewer in use; then nothing changes. */
 export function give(account: Account, count: i32, sum: f64, now: f64): bool {
+  accountChanges();
+  if (!credit(account, count, sum, now)) return false;
+  account.lastActivity = wall;
+  return true;
+}
+
+/** The credit alone: nobody hears of it. */
+export function credit(account: Account, count: i32, sum: f64, now: f64): bool {
   if (account.kind == KIND_GATE) {
     if (!gateGive(changetype<Gate>(account), count)) return false;
   } else if (account.kind == KIND_WINDOW) {
@@ -57,7 +73,6 @@ export function give(account: Account, count: i32, sum: f64, now: f64): bool {
     assert(account.kind == KIND_BUCKET);
     bucketGive(changetype<Bucket>(account), sum, count, now);
   }
-  account.lastActivity = wall;
   return true;
 }
 

@@ -27,6 +27,13 @@ class Twin extends TwinMemoryLedger implements Kernel, TwinWorld {
     this.#lineLimit = lines;
   }
 
+  /** The twin has no classes: it looks at everyone. */
+  limitCohorts(): void {}
+
+  cohortCount(): number {
+    return 0;
+  }
+
   openLine(memory: number): number {
     if (this.#lines.size >= this.#lineLimit) return 0;
     const id = ++this.lastHandle;

@@ -1,0 +1,46 @@
+// Changes of accounts and lines, counted, so that a walk knows whether what it found still holds; and the lines whose walk has
+// stopped to ask: before an account changes under such a walk, those it passed by class are looked at one by one, as they stand.
+
+import { Line } from "./line_records";
+import { judgePassed } from "./judging";
+
+let changes: i32 = 0;
+let firstAsking: Line | null = null;
+
+export function changesSoFar(): i32 {
+  return changes;
+}
+
+/** Somebody came into a line, or left it. */
+export function lineChanges(): void {
+  changes++;
+}
+
+/** Comes before every change of a built-in account. */
+export function accountChanges(): void {
+  changes++;
+  let line = firstAsking;
+  while (line !== null) {
+    judgePassed(line);
+    line = line.nextAsking;
+  }
+}
+
+export function startAsking(line: Line): void {
+  line.nextAsking = firstAsking;
+  firstAsking = line;
+}
+
+/** Does nothing for a line that does not ask. */
+export function stopAsking(line: Line): void {
+  let previous: Line | null = null;
+  let at = firstAsking;
+  while (at !== null && at !== line) {
+    previous = at;
+    at = at.nextAsking;
+  }
+  if (at === null) return;
+  if (previous === null) firstAsking = line.nextAsking;
+  else previous.nextAsking = line.nextAsking;
+  line.nextAsking = null;
+}
