@@ -107,7 +107,7 @@ export function gateInUse(gate: Gate): i32 {
 
 /** WAKE_ bits when the gate grew, else 0. */
 export function resizeGate(gate: Gate, capacity: i32): i32 {
-  accountChanges();
+  accountChanges(gate);
   return gateResize(gate, capacity) ? accounts.gained(gate) : 0;
 }
 
@@ -130,23 +130,23 @@ export function bucketThrottle(account: Bucket): i32 {
 }
 
 export function configureBucket(account: Bucket, tpm: f64, rpm: f64, now: f64): i32 {
-  accountChanges();
+  accountChanges(account);
   return bucket.bucketConfigure(account, tpm, rpm, now) ? accounts.gained(account) : 0;
 }
 
 export function slowDown(account: Bucket, increments: f64, now: f64): void {
-  accountChanges();
+  accountChanges(account);
   bucket.bucketSlowDown(account, increments, now);
 }
 
 export function succeed(account: Bucket, now: f64): i32 {
-  accountChanges();
+  accountChanges(account);
   return bucket.bucketSucceed(account, now) ? accounts.gained(account) : 0;
 }
 
 /** Reconciles a reservation with what was used: a positive difference is charged, a negative one refunded. WAKE_ bits. */
 export function reconcile(account: Bucket, difference: f64, now: f64): i32 {
-  accountChanges();
+  accountChanges(account);
   if (difference >= 0) {
     bucket.bucketCharge(account, difference, now);
     return 0;

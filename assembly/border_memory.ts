@@ -17,19 +17,19 @@ export function openMemory(): Account | null {
 
 /** A look that may turn the latch. YES or NO. */
 export function memoryFits(memory: Memory, now: f64, reading: f64): i32 {
-  accountChanges();
+  accountChanges(memory);
   return gate.memoryFits(memory, now, reading);
 }
 
 /** The same; a YES is a release. */
 export function memoryTake(memory: Memory, now: f64, reading: f64): i32 {
-  accountChanges();
+  accountChanges(memory);
   return gate.memoryTake(memory, now, reading);
 }
 
 /** A tick, Infinity when nothing paces; a look unless the latch is set. */
 export function memoryEarliest(memory: Memory, now: f64, reading: f64): f64 {
-  accountChanges();
+  accountChanges(memory);
   return gate.memoryEarliest(memory, now, reading);
 }
 
@@ -45,13 +45,13 @@ export function memoryWouldFitAt(memory: Memory, now: f64, reading: f64): f64 {
 
 /** From now on it says yes to everyone. WAKE_ bits, 0 when it was stopped before. */
 export function memoryStop(memory: Memory): i32 {
-  accountChanges();
+  accountChanges(memory);
   return gate.memoryStop(memory) ? accounts.gained(memory) : 0;
 }
 
 /** Says how many are held on it by a host that is no line of this kernel. */
 export function memoryHoldElsewhere(memory: Memory, count: i32): void {
-  accountChanges();
+  accountChanges(memory);
   memory.heldElsewhere = count;
 }
 

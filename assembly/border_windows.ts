@@ -68,17 +68,17 @@ export function windowCooldown(account: Window, now: f64): f64 {
 }
 
 export function windowAdvise(account: Window, now: f64): void {
-  accountChanges();
+  accountChanges(account);
   window.windowAdvise(account, now);
 }
 
 export function windowFail(account: Window, now: f64): void {
-  accountChanges();
+  accountChanges(account);
   window.windowFail(account, now);
 }
 
 /** WAKE_ bits when the success closed the circuit or relaxed the throttle, else 0. */
 export function windowSucceed(account: Window, now: f64): i32 {
-  accountChanges();
+  accountChanges(account);
   return window.windowSucceed(account, now) ? gained(account) : 0;
 }

@@ -3,6 +3,8 @@
 
 import { Line } from "./line_records";
 import { judgePassed } from "./judging";
+import { Account } from "./records";
+import { classesChange } from "./stale";
 
 let changes: i32 = 0;
 let firstAsking: Line | null = null;
@@ -17,8 +19,9 @@ export function lineChanges(): void {
 }
 
 /** Comes before every change of a built-in account. */
-export function accountChanges(): void {
+export function accountChanges(account: Account): void {
   changes++;
+  if (account.parts !== null) classesChange(account);
   let line = firstAsking;
   while (line !== null) {
     judgePassed(line);

@@ -2,9 +2,10 @@
 // same order and the same counts; a class is made for its first member and freed with its last. A waiter without a class, be it
 // for an account that has to be asked or for a full table, stands alone and is looked at one by one.
 
-import { COHORT_CHAIN_BITS, KIND_BUCKET, KIND_CUSTOM, MAX_METERS } from "./layout";
+import { COHORT_CHAIN_BITS, KIND_BUCKET, KIND_CUSTOM, KIND_WINDOW, MAX_METERS } from "./layout";
 import { Cell, Cohort, Line, Part, Waiter } from "./line_records";
 import { allocateCells, allocateCohort, cellAt, partAt, recycleCells, recycleCohort } from "./slab";
+import { classChanges, forgetClass, linkParts, unlinkParts } from "./stale";
 import { freeTree, joinTree, leaveTree, markInTree } from "./sums";
 
 /** Heads of the chains, by hash. */
@@ -48,6 +49,7 @@ function append(cohort: Cohort, waiter: Waiter): void {
   else last.nextPeer = waiter;
   cohort.last = waiter;
   cohort.size++;
+  classChanges(cohort);
   if (cohort.unmarked === null) cohort.unmarked = waiter;
   for (let i = 0; i < cohort.partCount; i++) {
     const part = partAt(cohort, i);
@@ -69,6 +71,7 @@ export function leaveCohort(waiter: Waiter): void {
     if (part.unmarked === waiter) part.unmarked = next;
   }
   waiter.cohort = null;
+  classChanges(cohort);
   cohort.size--;
   if (cohort.size == 0) free(cohort);
   else if (cohort.meters > 0) leaveTree(cohort, waiter);
@@ -163,6 +166,7 @@ function make(line: Line, waiter: Waiter, hash: i32, meters: i32): Cohort | null
   let meter = 0;
   for (let i = 0; i < waiter.cellCount; i++) {
     const cell = cellAt(waiter, i);
+    if (cell.limiter.kind == KIND_WINDOW) cohort.hasWindows = 1;
     fill(partAt(cohort, i), cohort, cell, cell.limiter.kind == KIND_BUCKET ? meter++ : -1);
   }
   const chain = chainOf(hash);
@@ -172,6 +176,8 @@ function make(line: Line, waiter: Waiter, hash: i32, meters: i32): Cohort | null
   cohort.next = next;
   if (next !== null) next.previous = cohort;
   line.cohorts = cohort;
+  cohort.deadline = Infinity;
+  linkParts(cohort);
   return cohort;
 }
 
@@ -198,6 +204,8 @@ function free(cohort: Cohort): void {
   if (previous === null) line.cohorts = next;
   else previous.next = next;
   if (next !== null) next.previous = previous;
+  forgetClass(cohort);
+  unlinkParts(cohort);
   freeTree(cohort);
   recycleCohort(cohort);
 }

@@ -65,7 +65,8 @@ export class Waiter {
 }
 
 // Cohort: 0 line, 4 previous, 8 next, 12 nextInChain, 16 hash, 20 partCount, 24 parts, 28 meters, 32 first, 36 last,
-//         40 unmarked, 44 tree, 48 treeBits, 52 used, 56 size
+//         40 unmarked, 44 tree, 48 treeBits, 52 used, 56 size, 60 state, 64 deadline, 72 due, 76 nextStale, 80 previousStale,
+//         84 hasWindows
 // A class of waiters: those of one line with the same accounts in the same order and the same counts. Only their metered sums
 // differ, so if the oldest is held, so are all whose sums are not smaller.
 // @ts-ignore: decorator
@@ -93,7 +94,17 @@ export class Cohort {
   /** Places given out so far; the members stand on them in order of arrival. */
   used: i32;
   size: i32;
-  reserved: i32;
+  /** What is known of it: HELD, LOOKED_AT or CHANGED. */
+  state: i32;
+  /** While it is HELD: the earliest deadline of its members, but for the head. */
+  deadline: f64;
+  /** While it is LOOKED_AT: the oldest member that can leave, or null. */
+  due: Waiter | null;
+  /** Among the classes of the line that are not HELD. */
+  nextStale: Cohort | null;
+  previousStale: Cohort | null;
+  /** Whether one of its accounts is a window. */
+  hasWindows: i32;
 }
 
 // Part: 0 account, 4 count, 8 meter, 12 unmarked, 16 cohort, 20 previous, 24 next. One account of a class.
@@ -117,7 +128,8 @@ export class Part {
 //       44 undone, 48 taken, 52 after, 56 reason, 60 isInline, 64 wantsHeld, 68 isWoken, 72 now, 80 deadline,
 //       88 laterDeadline, 96 nextWoken, 100 nextFree, 104 attemptsSeen, 108 askers, 112 reading, 120 lastShort,
 //       124 isHeadSeen, 128 position, 136 attemptDeadline, 144 headDeadline, 152 firstAlone, 156 lastAlone, 160 nextAlone,
-//       164 cohorts, 168 due, 172 dueAsOf, 176 judged, 180 nextAsking
+//       164 cohorts, 168 due, 172 dueAsOf, 176 judged, 180 nextAsking,
+//       184 stale, 188 clocked, 192 lookedAt
 // @ts-ignore: decorator
 @unmanaged
 export class Line {
@@ -181,6 +193,12 @@ export class Line {
   judged: Waiter | null;
   /** In the list of lines that wait for the answer to an ask. */
   nextAsking: Line | null;
+  /** The classes about which something is not known. */
+  stale: Cohort | null;
+  /** Classes that are HELD with a deadline. */
+  clocked: i32;
+  /** The instant of the last pass. */
+  lookedAt: f64;
 }
 
 // Staged: 0 limiter, 4 key, 8 count, 16 sum. Written by the shell.

@@ -1,7 +1,7 @@
 // What the members of a class would be answered, without asking them one by one: whether one of them can leave, when the clock
 // alone may let one go, and who is newly short. All of it is worked out from the accounts as they stand.
 
-import { FAN_OUT_BITS, KIND_CUSTOM, KIND_WINDOW, MAX_DEMAND_ENTRIES, NO, YES } from "./layout";
+import { FAN_OUT_BITS, HEALTHY, KIND_CUSTOM, KIND_WINDOW, MAX_DEMAND_ENTRIES, NO, YES } from "./layout";
 import {
   CELL_ORDER_SHIFT,
   CELL_SHORT,
@@ -14,15 +14,15 @@ import {
 } from "./line_records";
 import { Bucket, Memory, Window } from "./records";
 import { earliest, fits, peek } from "./accounts/account";
-import { isProbeOverdue } from "./accounts/elastic_window";
 import { memoryEarliest, memoryFits } from "./accounts/memory_gate";
 import { bucketEarliest, bucketRequests, bucketTokens } from "./accounts/token_bucket";
 import { changesSoFar } from "./changes";
 import { firstAfter } from "./cohorts";
 import { setAside } from "./queue";
 import { firstThatFits, firstThatIsRefused, firstUnmarked, fitsUpTo, least, leastFrom, levelOf, setBounds } from "./searches";
-import { markInTree, use, used } from "./sums";
 import { cellAt, partAt } from "./slab";
+import { CHANGED, classDeadline, isHeldWhole, LOOKED_AT } from "./stale";
+import { markInTree, use, used } from "./sums";
 import { clearShorts, noteDeadline, noteNewlyShort } from "./walk";
 
 // --- Memory. ---
@@ -51,8 +51,6 @@ export function memoryDeadline(line: Line): f64 {
 let refusesAll: bool = false;
 /** An account that is not metered is short for every member. */
 let isShortForAll: bool = false;
-/** A window waits for a probe that is lost. */
-let hasOverdueProbe: bool = false;
 /** By part: whether an account that is not metered is short. */
 const shorts: usize = memory.data(MAX_DEMAND_ENTRIES);
 
@@ -68,10 +66,8 @@ function weigh(line: Line, cohort: Cohort): void {
 
 /** Whether the account is short. Nobody has asked it yet, so a lost probe stays as it is. */
 function weighFixed(line: Line, part: Part): bool {
-  const account = part.account;
-  if (account.kind == KIND_WINDOW && isProbeOverdue(changetype<Window>(account), line.now)) hasOverdueProbe = true;
-  const ahead = setAside(line, account);
-  const verdict = peek(account, part.count, 0, ahead === null ? 0 : ahead.count, 0, line.now);
+  const ahead = setAside(line, part.account);
+  const verdict = peek(part.account, part.count, 0, ahead === null ? 0 : ahead.count, 0, line.now);
   if (verdict == YES) return false;
   if (verdict == NO) isShortForAll = true;
   else refusesAll = true;
@@ -96,31 +92,34 @@ export function oldestDue(line: Line): Waiter | null {
   if (line.dueAsOf == changesSoFar()) return line.due;
   line.dueAsOf = changesSoFar();
   const isHeld = isHeldByMemory(line);
-  hasOverdueProbe = false;
   let oldest: Waiter | null = null;
-  let cohort = line.cohorts;
+  let cohort = line.stale;
   while (cohort !== null) {
-    const waiter: Waiter | null = isHeld && cohort.partCount > 0 ? null : dueOf(line, cohort);
-    if (waiter !== null && (oldest === null || waiter.arrival < oldest.arrival)) oldest = waiter;
-    cohort = cohort.next;
+    if (!isHeld || cohort.partCount == 0) {
+      if (cohort.state == CHANGED) cohort.due = dueOf(line, cohort);
+      cohort.state = LOOKED_AT;
+      const due = cohort.due;
+      if (due !== null && (oldest === null || due.arrival < oldest.arrival)) oldest = due;
+    }
+    cohort = cohort.nextStale;
   }
   line.due = oldest;
-  if (hasOverdueProbe && !isHeld) askForProbes(line, oldest === null ? Infinity : oldest.arrival);
+  if (!isHeld) askForProbes(line, oldest === null ? Infinity : oldest.arrival);
   return oldest;
 }
 
 /** Those who are older than the one that leaves have asked their accounts in vain: lost probes are given up. */
 function askForProbes(line: Line, before: f64): void {
-  let cohort = line.cohorts;
+  let cohort = line.stale;
   while (cohort !== null) {
-    const first = firstAfter(cohort, line.position);
+    const first: Waiter | null = cohort.hasWindows ? firstAfter(cohort, line.position) : null;
     if (first !== null && first.arrival < before) {
       for (let i = 0; i < cohort.partCount; i++) {
         const part = partAt(cohort, i);
-        if (part.meter < 0) fits(part.account, part.count, 0, 0, 0, line.now);
+        if (part.account.kind == KIND_WINDOW) fits(part.account, part.count, 0, 0, 0, line.now);
       }
     }
-    cohort = cohort.next;
+    cohort = cohort.nextStale;
   }
 }
 
@@ -143,28 +142,49 @@ function dueOf(line: Line, cohort: Cohort): Waiter | null {
 export function lookAtHeld(line: Line): void {
   const judged = line.judged;
   const after = judged === null ? line.head!.arrival : judged.arrival;
-  const isHeld = isHeldByMemory(line);
+  if (isHeldByMemory(line)) {
+    lookAtHeldByMemory(line, after);
+    return;
+  }
+  let cohort = line.stale;
+  while (cohort !== null) {
+    const next = cohort.nextStale;
+    const from = firstAfter(cohort, after);
+    const deadline = from === null ? Infinity : lookAt(line, cohort, from, after);
+    noteDeadline(line, deadline);
+    // A circuit that is not closed goes by the clock in ways of its own.
+    if (judged === null && !(cohort.hasWindows && hasOpenCircuit(cohort))) isHeldWhole(cohort, deadline);
+    cohort = next;
+  }
+  noteDeadline(line, classDeadline(line));
+}
+
+function lookAtHeldByMemory(line: Line, after: f64): void {
   let cohort = line.cohorts;
   while (cohort !== null) {
-    const from = firstAfter(cohort, after);
-    if (from !== null && isHeld) {
-      noteDeadline(line, memoryDeadline(line));
-      gatherForMemory(line, cohort, after);
-    } else if (from !== null) {
-      lookAt(line, cohort, from, after);
-    }
+    if (firstAfter(cohort, after) !== null) noteDeadline(line, memoryDeadline(line));
+    gatherForMemory(line, cohort, after);
     cohort = cohort.next;
   }
 }
 
-function lookAt(line: Line, cohort: Cohort, from: Waiter, after: f64): void {
+function hasOpenCircuit(cohort: Cohort): bool {
+  for (let i = 0; i < cohort.partCount; i++) {
+    const account = partAt(cohort, i).account;
+    if (account.kind == KIND_WINDOW && changetype<Window>(account).circuit != HEALTHY) return true;
+  }
+  return false;
+}
+
+/** Gathers who is newly short; the deadline. */
+function lookAt(line: Line, cohort: Cohort, from: Waiter, after: f64): f64 {
   weigh(line, cohort);
-  noteDeadline(line, deadlineOf(line, cohort, from));
   for (let i = 0; i < cohort.partCount; i++) {
     const part = partAt(cohort, i);
     if (part.meter >= 0) gatherMetered(line, cohort, i, from);
     else if (load<u8>(shorts + i)) gather(line, part, i, after);
   }
+  return deadlineOf(line, cohort, from);
 }
 
 /** The earliest deadline over the members from one on. */

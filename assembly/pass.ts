@@ -9,6 +9,7 @@ import { ASK_EARLIEST, ASK_FITS, ASK_GIVE, DONE, NO, THREW, YES } from "./layout
 import { Line } from "./line_records";
 import { askWhetherFits, heardFits, heardTake, resumeInstant, resumeUndo, takeAll, undo } from "./attempt";
 import { stopAsking } from "./changes";
+import { clockMoves } from "./stale";
 import { abandon, FINISH, FITS, IDLE, MARK, mark, ON, restart, TAKE, UNDO, WAITING, WALK, walk } from "./walk";
 
 export function isIdle(line: Line): bool {
@@ -21,6 +22,7 @@ export function begin(line: Line, isInline: bool, wantsHeld: bool, now: f64): bo
   line.isInline = isInline ? 1 : 0;
   line.wantsHeld = wantsHeld ? 1 : 0;
   line.now = now;
+  clockMoves(line, now);
   restart(line);
   return true;
 }

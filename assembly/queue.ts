@@ -12,6 +12,7 @@ import {
   recycleAccount,
   recycleWaiter,
 } from "./slab";
+import { headChanges } from "./stale";
 import { unwire, wireUp } from "./waking";
 
 let arrivals: f64 = 0;
@@ -95,6 +96,7 @@ export function unlink(line: Line, waiter: Waiter): void {
   assert((waiter.flags & WAITER_GONE) == 0);
   const previous = waiter.previous;
   const next = waiter.next;
+  if (previous === null) headChanges(waiter);
   if (previous === null) line.head = next;
   else previous.next = next;
   if (next === null) line.tail = previous;
@@ -148,7 +150,7 @@ export function markHeld(waiter: Waiter, entry: i32, now: f64): void {
 
 export function markHeldOnMemory(waiter: Waiter, memory: Account, now: f64): void {
   // How many memory holds is part of what it answers.
-  accountChanges();
+  accountChanges(memory);
   waiter.memoryOrder = ++waiter.holds;
   waiter.memoryHeldSince = now;
   memory.held++;
@@ -168,7 +170,7 @@ export function lowerHolds(waiter: Waiter): void {
 function lowerMemory(waiter: Waiter): void {
   const memory = waiter.line.memory;
   if (memory === null) return;
-  accountChanges();
+  accountChanges(memory);
   memory.held--;
 }
 

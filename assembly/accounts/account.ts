@@ -40,7 +40,7 @@ export function peek(account: Account, count: i32, sum: f64, aheadCount: i32, ah
 
 /** Debits what `fits` just said yes to. */
 export function take(account: Account, count: i32, sum: f64, now: f64): void {
-  accountChanges();
+  accountChanges(account);
   account.lastActivity = wall;
   debit(account, count, sum, now);
 }
@@ -55,7 +55,7 @@ export function debit(account: Account, count: i32, sum: f64, now: f64): void {
 
 /** Credits. False when a gate has fewer in use; then nothing changes. */
 export function give(account: Account, count: i32, sum: f64, now: f64): bool {
-  accountChanges();
+  accountChanges(account);
   if (!credit(account, count, sum, now)) return false;
   account.lastActivity = wall;
   return true;

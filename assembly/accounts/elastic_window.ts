@@ -133,14 +133,9 @@ function isProbeLost(window: Window, now: f64): bool {
   return now - window.probedAt >= window.probeTimeout;
 }
 
-/** Whether the next one who asks finds its probe lost. */
-export function isProbeOverdue(window: Window, now: f64): bool {
-  return window.circuit == PROBING && isProbeLost(window, now);
-}
-
 /** Whether anybody asked in between or not, a verdict or a question after the timeout finds no probe any more. */
 function giveUpLostProbe(window: Window, now: f64): void {
-  if (isProbeOverdue(window, now)) window.circuit = BLOCKED;
+  if (window.circuit == PROBING && isProbeLost(window, now)) window.circuit = BLOCKED;
 }
 
 /** What is out of date by the old length is forgotten first: it must not come back. */
