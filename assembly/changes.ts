@@ -4,7 +4,7 @@
 import { Line } from "./line_records";
 import { judgePassed } from "./judging";
 import { Account } from "./records";
-import { classesChange } from "./stale";
+import { classesChange, classesShrink } from "./stale";
 
 let changes: i32 = 0;
 let firstAsking: Line | null = null;
@@ -20,8 +20,18 @@ export function lineChanges(): void {
 
 /** Comes before every change of a built-in account. */
 export function accountChanges(account: Account): void {
-  changes++;
   if (account.parts !== null) classesChange(account);
+  change();
+}
+
+/** The same for a gate or a bucket that has less room afterwards, and is as it was otherwise. */
+export function accountShrinks(account: Account): void {
+  if (account.parts !== null) classesShrink(account);
+  change();
+}
+
+function change(): void {
+  changes++;
   let line = firstAsking;
   while (line !== null) {
     judgePassed(line);

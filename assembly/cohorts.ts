@@ -77,9 +77,12 @@ export function leaveCohort(waiter: Waiter): void {
   else if (cohort.meters > 0) leaveTree(cohort, waiter);
 }
 
-/** The first member that arrived after an instant of the order of arrivals, or null. */
-export function firstAfter(cohort: Cohort, arrival: f64): Waiter | null {
+/** The first member behind the head that arrived after an instant of the order of arrivals, or null. */
+export function firstAfter(line: Line, cohort: Cohort, arrival: f64): Waiter | null {
+  const head = line.head!;
   let waiter = cohort.first;
+  if (waiter === head) waiter = head.nextPeer;
+  if (arrival <= head.arrival) return waiter;
   while (waiter !== null && waiter.arrival <= arrival) waiter = waiter.nextPeer;
   return waiter;
 }
@@ -187,6 +190,7 @@ function fill(part: Part, cohort: Cohort, cell: Cell, meter: i32): void {
   part.meter = meter;
   part.unmarked = null;
   part.cohort = cohort;
+  part.isShrunk = 0;
 }
 
 function free(cohort: Cohort): void {

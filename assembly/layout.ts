@@ -41,10 +41,10 @@ export const GROW_PAGES = 16;
 
 // --- Record sizes in bytes, checked against the records at compile time. ---
 
-export const ACCOUNT_BYTES = 224;
+export const ACCOUNT_BYTES = 256;
 export const LINE_BYTES = 200;
 export const WAITER_BYTES = 80;
-export const COHORT_BYTES = 88;
+export const COHORT_BYTES = 128;
 /** Of a cell of a parked demand, and of a part of a class: blocks of both come from the same lists. */
 export const CELL_BYTES = 32;
 export const WIRE_BYTES = 16;

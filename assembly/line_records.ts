@@ -64,14 +64,37 @@ export class Waiter {
   reserved: i32;
 }
 
-// Cohort: 0 line, 4 previous, 8 next, 12 nextInChain, 16 hash, 20 partCount, 24 parts, 28 meters, 32 first, 36 last,
-//         40 unmarked, 44 tree, 48 treeBits, 52 used, 56 size, 60 state, 64 deadline, 72 due, 76 nextStale, 80 previousStale,
-//         84 hasWindows
+// Cohort: 0 nextStale, 4 previousStale, 8 state, 12 due, 16 first, 20 parts, 24 partCount, 28 meters, 32 root,
+//         36 shortParts, 40 fitsUpTo, 48 deadline, 56 isGateShort, 60 hasWindows, 64 line, 68 previous, 72 next,
+//         76 nextInChain, 80 hash, 84 last, 88 unmarked, 92 tree, 96 treeBits, 100 used, 104 size, 112 to 128 nothing
 // A class of waiters: those of one line with the same accounts in the same order and the same counts. Only their metered sums
-// differ, so if the oldest is held, so are all whose sums are not smaller.
+// differ, so if the oldest is held, so are all whose sums are not smaller. What an event reads fills one cache line.
 // @ts-ignore: decorator
 @unmanaged
 export class Cohort {
+  /** Among the classes of the line that are not held whole. */
+  nextStale: Cohort | null;
+  previousStale: Cohort | null;
+  /** What is known of it: see stale.ts. */
+  state: i32;
+  /** While it is LOOKED_AT or SHRUNK: the oldest member that can leave, or null. */
+  due: Waiter | null;
+  /** The members, in order of arrival. */
+  first: Waiter | null;
+  parts: usize;
+  partCount: i32;
+  /** How many parts are metered. */
+  meters: i32;
+  /** The node of the tree that is over all members. */
+  root: usize;
+  /** What it was found to be when it was last weighed: see weighing.ts. */
+  shortParts: i32;
+  fitsUpTo: f64;
+  /** While it is held whole: the earliest deadline of its members, but for the head. */
+  deadline: f64;
+  isGateShort: i32;
+  /** Whether one of its accounts is a window. */
+  hasWindows: i32;
   line: Line;
   /** Among the classes of the line. */
   previous: Cohort | null;
@@ -79,12 +102,6 @@ export class Cohort {
   /** In the chain of the table, or of the free records. */
   nextInChain: Cohort | null;
   hash: i32;
-  partCount: i32;
-  parts: usize;
-  /** How many parts are metered. */
-  meters: i32;
-  /** The members, in order of arrival. */
-  first: Waiter | null;
   last: Waiter | null;
   /** Memory has marked every member before this one; null when it has marked all. */
   unmarked: Waiter | null;
@@ -94,20 +111,12 @@ export class Cohort {
   /** Places given out so far; the members stand on them in order of arrival. */
   used: i32;
   size: i32;
-  /** What is known of it: HELD, LOOKED_AT or CHANGED. */
-  state: i32;
-  /** While it is HELD: the earliest deadline of its members, but for the head. */
-  deadline: f64;
-  /** While it is LOOKED_AT: the oldest member that can leave, or null. */
-  due: Waiter | null;
-  /** Among the classes of the line that are not HELD. */
-  nextStale: Cohort | null;
-  previousStale: Cohort | null;
-  /** Whether one of its accounts is a window. */
-  hasWindows: i32;
+  reserved: i32;
+  reserved2: f64;
+  reserved3: f64;
 }
 
-// Part: 0 account, 4 count, 8 meter, 12 unmarked, 16 cohort, 20 previous, 24 next. One account of a class.
+// Part: 0 account, 4 count, 8 meter, 12 unmarked, 16 cohort, 20 previous, 24 next, 28 isShrunk. One account of a class.
 // @ts-ignore: decorator
 @unmanaged
 export class Part {
@@ -121,7 +130,8 @@ export class Part {
   /** Among the parts that name the account. */
   previous: Part | null;
   next: Part | null;
-  reserved: i32;
+  /** While the class is SHRUNK: whether this account did. */
+  isShrunk: i32;
 }
 
 // Line: 0 head, 4 tail, 8 count, 12 memory, 16 cursor, 20 phase, 24 entry, 28 asked, 32 verb, 36 shorts, 40 newlyShort,

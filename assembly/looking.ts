@@ -1,29 +1,31 @@
 // What the members of a class would be answered, without asking them one by one: whether one of them can leave, when the clock
 // alone may let one go, and who is newly short. All of it is worked out from the accounts as they stand.
 
-import { FAN_OUT_BITS, HEALTHY, KIND_CUSTOM, KIND_WINDOW, MAX_DEMAND_ENTRIES, NO, YES } from "./layout";
-import {
-  CELL_ORDER_SHIFT,
-  CELL_SHORT,
-  Cohort,
-  Line,
-  Part,
-  Waiter,
-  WAITER_MEMORY_SHORT,
-  WAITER_NEWLY_SHORT,
-} from "./line_records";
+import { FAN_OUT_BITS, HEALTHY, KIND_CUSTOM, KIND_WINDOW, NO } from "./layout";
+import { Cohort, Line, Part, Waiter, WAITER_MEMORY_SHORT } from "./line_records";
 import { Bucket, Memory, Window } from "./records";
-import { earliest, fits, peek } from "./accounts/account";
+import { earliest, fits } from "./accounts/account";
 import { memoryEarliest, memoryFits } from "./accounts/memory_gate";
-import { bucketEarliest, bucketRequests, bucketTokens } from "./accounts/token_bucket";
+import { bucketEarliest } from "./accounts/token_bucket";
 import { changesSoFar } from "./changes";
 import { firstAfter } from "./cohorts";
-import { setAside } from "./queue";
-import { firstThatFits, firstThatIsRefused, firstUnmarked, fitsUpTo, least, leastFrom, levelOf, setBounds } from "./searches";
-import { cellAt, partAt } from "./slab";
-import { CHANGED, classDeadline, isHeldWhole, LOOKED_AT } from "./stale";
-import { markInTree, use, used } from "./sums";
-import { clearShorts, noteDeadline, noteNewlyShort } from "./walk";
+import { gather, gatherForMemory, gatherMetered, isNewlyShort, mayBeNewlyShort } from "./gathering";
+import { firstThatFits, firstThatIsRefused, fitsUpTo, least, leastFrom, levelOf } from "./searches";
+import { partAt } from "./slab";
+import { CHANGED, classDeadline, forgetLooks, isHeldWhole, leavesChanged, LOOKED_AT, SHRUNK } from "./stale";
+import { use, used } from "./sums";
+import { noteDeadline } from "./walk";
+import {
+  isGateShort,
+  isShortFixed,
+  isShortForAll,
+  refusesAll,
+  refusesSome,
+  startWeighing,
+  stopWeighing,
+  weigh,
+  weighAsBefore,
+} from "./weighing";
 
 // --- Memory. ---
 
@@ -45,46 +47,6 @@ export function memoryDeadline(line: Line): f64 {
   return memoryEarliest(nativeMemory(line)!, line.now, line.reading);
 }
 
-// --- Weighing a class: what holds its members, whatever they are. `weigh` works it out for the functions below. ---
-
-/** An account refuses every member for good. */
-let refusesAll: bool = false;
-/** An account that is not metered is short for every member. */
-let isShortForAll: bool = false;
-/** By part: whether an account that is not metered is short. */
-const shorts: usize = memory.data(MAX_DEMAND_ENTRIES);
-
-function weigh(line: Line, cohort: Cohort): void {
-  refusesAll = false;
-  isShortForAll = false;
-  for (let i = 0; i < cohort.partCount; i++) {
-    const part = partAt(cohort, i);
-    if (part.meter >= 0) weighMeter(line, part);
-    else store<u8>(shorts + i, weighFixed(line, part) ? 1 : 0);
-  }
-}
-
-/** Whether the account is short. Nobody has asked it yet, so a lost probe stays as it is. */
-function weighFixed(line: Line, part: Part): bool {
-  const ahead = setAside(line, part.account);
-  const verdict = peek(part.account, part.count, 0, ahead === null ? 0 : ahead.count, 0, line.now);
-  if (verdict == YES) return false;
-  if (verdict == NO) isShortForAll = true;
-  else refusesAll = true;
-  return verdict == NO;
-}
-
-function weighMeter(line: Line, part: Part): void {
-  const bucket = changetype<Bucket>(part.account);
-  const count = <f64> part.count;
-  if (count > <f64> bucket.requestCap) refusesAll = true;
-  const ahead = setAside(line, part.account);
-  const aheadCount = ahead === null ? 0 : <f64> ahead.count;
-  const tokens = bucketTokens(bucket, line.now) - (ahead === null ? 0 : ahead.sum);
-  const hasRequests = bucketRequests(bucket, line.now) >= count + aheadCount;
-  setBounds(part.meter, hasRequests ? tokens : -Infinity, <f64> bucket.tokenCap);
-}
-
 // --- Who can leave. ---
 
 /** The oldest waiter with a class, behind those looked at, that is granted or refused; null when there is none. */
@@ -92,27 +54,45 @@ export function oldestDue(line: Line): Waiter | null {
   if (line.dueAsOf == changesSoFar()) return line.due;
   line.dueAsOf = changesSoFar();
   const isHeld = isHeldByMemory(line);
+  // Whether this look is at all members but the head.
+  const isWhole = line.judged === null && line.position <= line.head!.arrival;
   let oldest: Waiter | null = null;
   let cohort = line.stale;
+  startWeighing(line);
   while (cohort !== null) {
+    const next = cohort.nextStale;
     if (!isHeld || cohort.partCount == 0) {
-      if (cohort.state == CHANGED) cohort.due = dueOf(line, cohort);
-      cohort.state = LOOKED_AT;
+      if (cohort.state == CHANGED) look(line, cohort, isWhole);
       const due = cohort.due;
       if (due !== null && (oldest === null || due.arrival < oldest.arrival)) oldest = due;
     }
-    cohort = cohort.nextStale;
+    cohort = next;
   }
+  stopWeighing(line);
   line.due = oldest;
   if (!isHeld) askForProbes(line, oldest === null ? Infinity : oldest.arrival);
   return oldest;
+}
+
+/** Finds who of a class can leave; where nobody can and nothing is left to tell of it, it is held whole at once. */
+function look(line: Line, cohort: Cohort, isWhole: bool): void {
+  const from = firstAfter(line, cohort, line.position);
+  cohort.due = null;
+  if (from === null) return;
+  weigh(line, cohort);
+  const due = dueOf(cohort, from);
+  cohort.due = due;
+  if (!isWhole) return;
+  cohort.state = LOOKED_AT;
+  // A circuit that is not closed goes by the clock in ways of its own.
+  if (due === null && isGateShort && !cohort.hasWindows && !isNewlyShort(cohort)) isHeldWhole(cohort, Infinity);
 }
 
 /** Those who are older than the one that leaves have asked their accounts in vain: lost probes are given up. */
 function askForProbes(line: Line, before: f64): void {
   let cohort = line.stale;
   while (cohort !== null) {
-    const first: Waiter | null = cohort.hasWindows ? firstAfter(cohort, line.position) : null;
+    const first: Waiter | null = cohort.hasWindows ? firstAfter(line, cohort, line.position) : null;
     if (first !== null && first.arrival < before) {
       for (let i = 0; i < cohort.partCount; i++) {
         const part = partAt(cohort, i);
@@ -123,15 +103,11 @@ function askForProbes(line: Line, before: f64): void {
   }
 }
 
-function dueOf(line: Line, cohort: Cohort): Waiter | null {
-  const from = firstAfter(cohort, line.position);
-  if (from === null) return null;
-  weigh(line, cohort);
+function dueOf(cohort: Cohort, from: Waiter): Waiter | null {
   if (refusesAll) return from;
   if (cohort.meters == 0) return isShortForAll ? null : from;
-  const refused = firstThatIsRefused(cohort, from);
-  if (isShortForAll) return refused;
-  const fitting = firstThatFits(cohort, from);
+  const refused: Waiter | null = refusesSome ? firstThatIsRefused(cohort, from) : null;
+  const fitting: Waiter | null = isShortForAll ? null : firstThatFits(cohort, from);
   if (refused === null || fitting === null) return refused === null ? fitting : refused;
   return refused.arrival < fitting.arrival ? refused : fitting;
 }
@@ -144,25 +120,29 @@ export function lookAtHeld(line: Line): void {
   const after = judged === null ? line.head!.arrival : judged.arrival;
   if (isHeldByMemory(line)) {
     lookAtHeldByMemory(line, after);
+    forgetLooks(line);
     return;
   }
   let cohort = line.stale;
+  startWeighing(line);
   while (cohort !== null) {
     const next = cohort.nextStale;
-    const from = firstAfter(cohort, after);
+    const from = firstAfter(line, cohort, after);
+    if (from === null) leavesChanged(cohort);
     const deadline = from === null ? Infinity : lookAt(line, cohort, from, after);
     noteDeadline(line, deadline);
-    // A circuit that is not closed goes by the clock in ways of its own.
     if (judged === null && !(cohort.hasWindows && hasOpenCircuit(cohort))) isHeldWhole(cohort, deadline);
     cohort = next;
   }
+  stopWeighing(line);
+  forgetLooks(line);
   noteDeadline(line, classDeadline(line));
 }
 
 function lookAtHeldByMemory(line: Line, after: f64): void {
   let cohort = line.cohorts;
   while (cohort !== null) {
-    if (firstAfter(cohort, after) !== null) noteDeadline(line, memoryDeadline(line));
+    if (firstAfter(line, cohort, after) !== null) noteDeadline(line, memoryDeadline(line));
     gatherForMemory(line, cohort, after);
     cohort = cohort.next;
   }
@@ -178,25 +158,28 @@ function hasOpenCircuit(cohort: Cohort): bool {
 
 /** Gathers who is newly short; the deadline. */
 function lookAt(line: Line, cohort: Cohort, from: Waiter, after: f64): f64 {
-  weigh(line, cohort);
+  if (cohort.state == SHRUNK && cohort.isGateShort && !mayBeNewlyShort(cohort)) return Infinity;
+  if (cohort.state == LOOKED_AT) weighAsBefore(line, cohort);
+  else weigh(line, cohort);
   for (let i = 0; i < cohort.partCount; i++) {
     const part = partAt(cohort, i);
     if (part.meter >= 0) gatherMetered(line, cohort, i, from);
-    else if (load<u8>(shorts + i)) gather(line, part, i, after);
+    else if (isShortFixed(i)) gather(line, part, i, after);
   }
   return deadlineOf(line, cohort, from);
 }
 
 /** The earliest deadline over the members from one on. */
 function deadlineOf(line: Line, cohort: Cohort, from: Waiter): f64 {
+  if (isGateShort) return Infinity;
   let fixed = -Infinity;
   for (let i = 0; i < cohort.partCount; i++) {
     const part = partAt(cohort, i);
-    if (part.meter >= 0 || !load<u8>(shorts + i)) continue;
-    const ahead = setAside(line, part.account);
+    if (part.meter >= 0 || !isShortFixed(i)) continue;
+    const ahead = part.account.ahead;
     fixed = max(fixed, earliest(part.account, part.count + (ahead === null ? 0 : ahead.count), 0, line.now));
   }
-  if (fixed == Infinity || cohort.meters == 0) return fixed;
+  if (cohort.meters == 0) return fixed;
   if (cohort.meters == 1) return max(fixed, meterDeadline(line, onlyMeter(cohort), leastFrom(cohort, from)));
   return earliestFrom(line, cohort, from, fixed);
 }
@@ -210,7 +193,7 @@ function onlyMeter(cohort: Cohort): Part {
 /** When the account of a meter lets a sum through by the clock; -Infinity when it does so now. */
 function meterDeadline(line: Line, part: Part, sum: f64): f64 {
   if (sum <= fitsUpTo(part.meter)) return -Infinity;
-  const ahead = setAside(line, part.account);
+  const ahead = part.account.ahead;
   const tokens = ahead === null ? sum : sum + ahead.sum;
   const requests = <f64> part.count + (ahead === null ? 0 : <f64> ahead.count);
   return bucketEarliest(changetype<Bucket>(part.account), tokens, requests, line.now);
@@ -241,51 +224,4 @@ function leastDeadline(line: Line, cohort: Cohort, level: i32, place: i32, fixed
     instant = max(instant, meterDeadline(line, part, sum));
   }
   return instant;
-}
-
-// --- Gathering those who are newly short, each once for an account. ---
-
-function gatherForMemory(line: Line, cohort: Cohort, after: f64): void {
-  let left: Waiter | null = null;
-  let waiter = cohort.unmarked;
-  while (waiter !== null) {
-    if (waiter.memoryOrder == 0 && waiter !== line.head) {
-      if (waiter.arrival > after) gathered(line, waiter).flags |= WAITER_MEMORY_SHORT;
-      else if (left === null) left = waiter;
-    }
-    waiter = waiter.nextPeer;
-  }
-  cohort.unmarked = left;
-}
-
-/** For an account that is not metered: it holds all alike, so those it has marked are the older ones. */
-function gather(line: Line, part: Part, entry: i32, after: f64): void {
-  let left: Waiter | null = null;
-  let waiter = part.unmarked;
-  while (waiter !== null) {
-    if (waiter !== line.head && cellAt(waiter, entry).marks >> CELL_ORDER_SHIFT == 0) {
-      if (waiter.arrival > after) cellAt(gathered(line, waiter), entry).marks |= CELL_SHORT;
-      else if (left === null) left = waiter;
-    }
-    waiter = waiter.nextPeer;
-  }
-  part.unmarked = left;
-}
-
-function gatherMetered(line: Line, cohort: Cohort, entry: i32, from: Waiter): void {
-  const part = partAt(cohort, entry);
-  let waiter = firstUnmarked(cohort, from, part.meter);
-  while (waiter !== null) {
-    cellAt(gathered(line, waiter), entry).marks |= CELL_SHORT;
-    markInTree(cohort, waiter, part);
-    waiter = firstUnmarked(cohort, waiter, part.meter);
-  }
-}
-
-/** A waiter that is to be marked at the end of this walk, without what an earlier walk left on it. */
-function gathered(line: Line, waiter: Waiter): Waiter {
-  if (waiter.flags & WAITER_NEWLY_SHORT) return waiter;
-  clearShorts(waiter);
-  noteNewlyShort(line, waiter);
-  return waiter;
 }

@@ -2,11 +2,11 @@
 // pointers; a pointer to an account or a line is also its handle at the border, because records never move.
 
 import { ACCOUNT_BYTES, RUN_BYTES } from "./layout";
-import { Part, Wire } from "./line_records";
+import { Cell, Part, Wire } from "./line_records";
 
 // Account: what every kind has. Gate, Bucket, Window and Memory go on from byte 48.
 //    0 kind, 4 generation, 8 flags, 12 held, 16 waiterPins, 20 grantPins, 24 wires, 28 nextFree, 32 lastActivity,
-//    40 parts
+//    40 parts, 44 ahead
 // @ts-ignore: decorator
 @unmanaged
 export class Account {
@@ -27,7 +27,8 @@ export class Account {
   lastActivity: f64;
   /** The parts of classes that name this account. */
   parts: Part | null;
-  reserved: i32;
+  /** While classes are weighed: what the head sets aside here. */
+  ahead: Cell | null;
 }
 
 // Gate: 48 capacity, 52 inUse
@@ -159,6 +160,8 @@ export const FLAG_CONDEMNED: i32 = 1;
 export const FLAG_COLLECTED: i32 = 2;
 /** A public wake is installed on the account's facade. */
 export const FLAG_SLOT: i32 = 4;
+/** Every class that names the account is CHANGED. */
+export const FLAG_ALL_CHANGED: i32 = 8;
 
 if (offsetof<Bucket>() > <usize> ACCOUNT_BYTES) ERROR("Bucket is longer than ACCOUNT_BYTES");
 if (offsetof<Window>() > <usize> ACCOUNT_BYTES) ERROR("Window is longer than ACCOUNT_BYTES");

@@ -2,7 +2,7 @@
 
 import { FAN_OUT_BITS, MAX_METERS } from "./layout";
 import { Cohort, Waiter } from "./line_records";
-import { GONE, leaf, LEAST, memberAt, meters, MOST, MOST_UNMARKED, node, NONE, sumOf, top, use, used } from "./sums";
+import { GONE, leaf, LEAST, memberAt, meters, MOST, MOST_UNMARKED, node, NODE_BYTES, NONE, sumOf, top, use, used } from "./sums";
 
 /** By meter: sums up to this one fit. */
 const fitting: usize = memory.data(MAX_METERS * sizeof<f64>(), 8);
@@ -13,10 +13,28 @@ export function fitsUpTo(meter: i32): f64 {
   return load<f64>(fitting + (<usize> meter) * sizeof<f64>());
 }
 
+export function setFitsUpTo(meter: i32, sum: f64): void {
+  store<f64>(fitting + (<usize> meter) * sizeof<f64>(), sum);
+}
+
 /** What the next questions are about: for one meter, the largest sum that fits and the largest that is not refused. */
 export function setBounds(meter: i32, fitsUpTo: f64, refusedAbove: f64): void {
-  store<f64>(fitting + (<usize> meter) * sizeof<f64>(), fitsUpTo);
+  setFitsUpTo(meter, fitsUpTo);
   store<f64>(refusing + (<usize> meter) * sizeof<f64>(), refusedAbove);
+}
+
+// Of the sums of all members.
+
+export function leastOfAll(cohort: Cohort, meter: i32): f64 {
+  return load<f64>(cohort.root + (<usize> meter) * NODE_BYTES, LEAST);
+}
+
+export function mostOfAll(cohort: Cohort, meter: i32): f64 {
+  return load<f64>(cohort.root + (<usize> meter) * NODE_BYTES, MOST);
+}
+
+export function mostUnmarked(cohort: Cohort, meter: i32): f64 {
+  return load<f64>(cohort.root + (<usize> meter) * NODE_BYTES, MOST_UNMARKED);
 }
 
 // The searches: every sum fits; some sum is refused; the sum of one meter does not fit and is not marked.

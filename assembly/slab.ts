@@ -29,6 +29,8 @@ let accountLimit: i32 = MAX_ACCOUNTS;
 let lineLimit: i32 = MAX_LINES;
 let cohortLimit: i32 = MAX_COHORTS;
 
+const CACHE_LINE: i32 = 64;
+
 let top: usize = (__heap_base + 15) & ~15;
 
 let freeAccounts: Account | null = null;
@@ -69,8 +71,9 @@ export function setLimits(waiters: i32, accounts: i32, lines: i32): void {
   lineLimit = lines;
 }
 
-/** Zeroed bytes off the end of memory, or 0 when memory cannot grow. */
+/** Zeroed bytes off the end of memory, or 0 when memory cannot grow. Records that fill cache lines begin with one. */
 function carve(bytes: i32): usize {
+  if ((bytes & (CACHE_LINE - 1)) == 0) top = (top + CACHE_LINE - 1) & ~(CACHE_LINE - 1);
   const size = ((<usize> bytes) + 15) & ~15;
   const end = top + size;
   const have = (<usize> memory.size()) << 16;

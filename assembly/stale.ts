@@ -5,31 +5,59 @@
 // nobody of it can leave, nobody is newly short, and its deadline stands.
 
 import { Cohort, Line, Part, Waiter } from "./line_records";
-import { Account } from "./records";
+import { Account, FLAG_ALL_CHANGED } from "./records";
 import { cellAt, partAt } from "./slab";
+import { isIdle } from "./pass";
 
 // States of a class.
 export const HELD_WHOLE: i32 = 0;
 /** Its `due` is known, as of this walk. */
 export const LOOKED_AT: i32 = 1;
 export const CHANGED: i32 = 2;
+/** In this walk an account got less room, and nothing else happened: whoever could not leave cannot leave now. */
+export const SHRUNK: i32 = 3;
 
 /** Something that the class depends on changes. */
 export function classChanges(cohort: Cohort): void {
-  if (cohort.state == HELD_WHOLE) {
-    const line = cohort.line;
-    const next = line.stale;
-    cohort.previousStale = null;
-    cohort.nextStale = next;
-    if (next !== null) next.previousStale = cohort;
-    line.stale = cohort;
-    if (cohort.deadline < Infinity) line.clocked--;
-  }
+  if (cohort.state == HELD_WHOLE) becomesStale(cohort);
   cohort.state = CHANGED;
+}
+
+function becomesStale(cohort: Cohort): void {
+  const line = cohort.line;
+  const next = line.stale;
+  cohort.previousStale = null;
+  cohort.nextStale = next;
+  if (next !== null) next.previousStale = cohort;
+  line.stale = cohort;
+  if (cohort.deadline < Infinity) line.clocked--;
+}
+
+/** The account, which is a gate or a bucket, has less room: what that means to every class that names it. */
+export function classesShrink(account: Account): void {
+  if (account.flags & FLAG_ALL_CHANGED) return;
+  let part = account.parts;
+  while (part !== null) {
+    const cohort = part.cohort;
+    if (cohort.state == HELD_WHOLE) {
+      becomesStale(cohort);
+      cohort.due = null;
+      // Between two walks time passes as well.
+      cohort.state = isIdle(cohort.line) ? CHANGED : SHRUNK;
+    } else if (cohort.state == LOOKED_AT) {
+      cohort.state = cohort.due === null ? SHRUNK : CHANGED;
+      // Nobody has been marked yet for what was found.
+      setShrunk(cohort, 1);
+    }
+    part.isShrunk = 1;
+    part = part.next;
+  }
 }
 
 /** Every class that names the account changes. */
 export function classesChange(account: Account): void {
+  if (account.flags & FLAG_ALL_CHANGED) return;
+  account.flags |= FLAG_ALL_CHANGED;
   let part = account.parts;
   while (part !== null) {
     classChanges(part.cohort);
@@ -37,9 +65,19 @@ export function classesChange(account: Account): void {
   }
 }
 
+function setShrunk(cohort: Cohort, isShrunk: i32): void {
+  for (let i = 0; i < cohort.partCount; i++) partAt(cohort, i).isShrunk = isShrunk;
+}
+
+/** A class is looked at: not every class of its accounts is CHANGED any more. */
+export function leavesChanged(cohort: Cohort): void {
+  for (let i = 0; i < cohort.partCount; i++) partAt(cohort, i).account.flags &= ~FLAG_ALL_CHANGED;
+}
+
 /** All members but the head are held until an instant, and each of them is marked where it is short. */
 export function isHeldWhole(cohort: Cohort, deadline: f64): void {
   forget(cohort);
+  setShrunk(cohort, 0);
   cohort.state = HELD_WHOLE;
   cohort.deadline = deadline;
   if (deadline < Infinity) cohort.line.clocked++;
@@ -72,15 +110,19 @@ function setsAsideChange(head: Waiter): void {
   if (cohort !== null) classChanges(cohort);
 }
 
+/** A walk ends: what it found about the classes that are still stale holds no longer. */
+export function forgetLooks(line: Line): void {
+  let cohort = line.stale;
+  while (cohort !== null) {
+    cohort.state = CHANGED;
+    cohort = cohort.nextStale;
+  }
+}
+
 /** A pass begins: what the clock alone has changed. */
 export function clockMoves(line: Line, now: f64): void {
   const isBack = now < line.lookedAt;
   line.lookedAt = now;
-  let stale = line.stale;
-  while (stale !== null) {
-    stale.state = CHANGED;
-    stale = stale.nextStale;
-  }
   if (line.clocked == 0 && !isBack) return;
   let cohort = line.cohorts;
   while (cohort !== null) {

@@ -12,7 +12,7 @@ import { allocateTree, cellAt, partAt, recycleTree } from "./slab";
 export const LEAST: usize = 0;
 export const MOST: usize = 8;
 export const MOST_UNMARKED: usize = 16;
-const NODE_BYTES: usize = 24;
+export const NODE_BYTES: usize = 24;
 /** Less than any sum: what a node without a member has as its most. */
 export const NONE: f64 = -1;
 /** More than any sum: the sum of a member that left. */
@@ -210,6 +210,7 @@ function pack(cohort: Cohort, tree: usize, bits: i32): void {
   }
   if (old != 0 && old != tree) recycleTree(old, oldBits, meters);
   cohort.tree = tree;
+  cohort.root = node(top, 0, 0);
   cohort.treeBits = bits;
   cohort.used = used;
 }

@@ -11,7 +11,7 @@ import {
 } from "../layout";
 import { Line } from "../line_records";
 import { Account, Bucket, FLAG_SLOT, Gate, Memory, Window } from "../records";
-import { accountChanges } from "../changes";
+import { accountChanges, accountShrinks } from "../changes";
 import { markWoken } from "../waking";
 import { gateFits, gateGive, gateTake } from "./counting_gate";
 import { memoryGive } from "./memory_gate";
@@ -40,7 +40,8 @@ export function peek(account: Account, count: i32, sum: f64, aheadCount: i32, ah
 
 /** Debits what `fits` just said yes to. */
 export function take(account: Account, count: i32, sum: f64, now: f64): void {
-  accountChanges(account);
+  if (account.kind == KIND_WINDOW) accountChanges(account);
+  else accountShrinks(account);
   account.lastActivity = wall;
   debit(account, count, sum, now);
 }
