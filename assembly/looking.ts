@@ -96,8 +96,11 @@ export function oldestDue(line: Line): Waiter | null {
   let cohort = line.stale;
   while (cohort !== null) {
     if (!isHeld || cohort.partCount == 0) {
-      if (cohort.state == CHANGED) cohort.due = dueOf(line, cohort);
-      cohort.state = LOOKED_AT;
+      if (cohort.state == CHANGED) {
+        cohort.due = dueOf(line, cohort);
+        // Later in the walk this is about the members behind its position only: after a departure all are looked at.
+        if (line.position == line.head!.arrival) cohort.state = LOOKED_AT;
+      }
       const due = cohort.due;
       if (due !== null && (oldest === null || due.arrival < oldest.arrival)) oldest = due;
     }
