@@ -89,14 +89,14 @@ function weighMeter(line: Line, part: Part): void {
 
 /** The oldest waiter with a class, behind those looked at, that is granted or refused; null when there is none. */
 export function oldestDue(line: Line): Waiter | null {
-  if (line.dueAsOf == changesSoFar()) return line.due;
+  if (line.dueAsOf == changesSoFar() && !isPassed(line, line.due)) return line.due;
   line.dueAsOf = changesSoFar();
   const isHeld = isHeldByMemory(line);
   let oldest: Waiter | null = null;
   let cohort = line.stale;
   while (cohort !== null) {
     if (!isHeld || cohort.partCount == 0) {
-      if (cohort.state == CHANGED) {
+      if (cohort.state == CHANGED || isPassed(line, cohort.due)) {
         cohort.due = dueOf(line, cohort);
         // Later in the walk this is about the members behind its position only: after a departure all are looked at.
         if (line.position == line.head!.arrival) cohort.state = LOOKED_AT;
@@ -109,6 +109,11 @@ export function oldestDue(line: Line): Waiter | null {
   line.due = oldest;
   if (!isHeld) askForProbes(line, oldest === null ? Infinity : oldest.arrival);
   return oldest;
+}
+
+/** Whether somebody who was found to leave stayed: an account changed unannounced, as a probe does that is found lost. */
+function isPassed(line: Line, due: Waiter | null): bool {
+  return due !== null && due.arrival <= line.position;
 }
 
 /** Those who are older than the one that leaves have asked their accounts in vain: lost probes are given up. */

@@ -9,7 +9,7 @@ import { type LongHistory, longHistories } from "./long_lines/operations.ts";
 import { KERNELS } from "./scenario.ts";
 
 /** Histories of a run: more than a million steps in the soak, a tenth of that otherwise. */
-const HISTORIES = process.env.SOAK === undefined ? 120 : 1500;
+const HISTORIES = process.env.SOAK === undefined ? 120 : Number(process.env.RUNS ?? 1500);
 /** So many share a WASM kernel, one after the other, so that classes and trees are used again. */
 const HISTORIES_PER_KERNEL = 25;
 

@@ -25,6 +25,8 @@ const MOST_PASSES = 4;
 interface Member {
   name: string;
   className: string;
+  /** Stands in a tree of its class. */
+  isMetered: boolean;
   line: number;
   cells: StagedCell[];
   slot: number;
@@ -47,6 +49,8 @@ export class LongLines {
   readonly #grants: Granted[] = [];
   readonly #places: Places;
   readonly #cover: (what: string) => void;
+  /** The instant that the last pass over each line named. */
+  readonly #deadlines: number[] = [];
   /** Lines in a pass. */
   readonly #running = new Set<number>();
   /** Lines that have to look again. */
@@ -64,7 +68,10 @@ export class LongLines {
     this.#shapes = setup.shapes;
     this.#accounts = new SharedAccounts(kernel, setup, this.#now);
     this.#lines = Array.from({ length: LINES }, () => kernel.openLine(this.#accounts.memory));
-    for (let line = 0; line < LINES; line++) this.#waiting.push(new Set());
+    for (let line = 0; line < LINES; line++) {
+      this.#waiting.push(new Set());
+      this.#deadlines.push(Infinity);
+    }
     this.#cover = cover;
     this.#places = new Places(cover);
   }
@@ -152,8 +159,10 @@ export class LongLines {
     });
     const name = `w${++this.#made}`;
     const isNative = this.#accounts.isMemoryNative || this.#accounts.memory === 0;
-    stageCells(this.#kernel, cells);
-    if (isNative && shape.every(([account]) => account < CUSTOM)) {
+    const hasClass = isNative && shape.every(([account]) => account < CUSTOM);
+    const isMetered = hasClass && shape.some(([account]) => this.#accounts.isBucket(account));
+    if (hasClass) {
+      stageCells(this.#kernel, cells);
       const reading = this.#accounts.reading;
       const verdict = this.#kernel.attempt(this.#lines[line]!, cells.length, this.#now, reading);
       if (verdict !== layout.NO && verdict !== layout.BUSY) {
@@ -163,10 +172,10 @@ export class LongLines {
         return;
       }
     }
-    this.#park(line, { name, cells, className: `${line} ${JSON.stringify(shape)}` });
+    this.#park(line, { name, cells, className: `${line} ${JSON.stringify(shape)}`, isMetered });
   }
 
-  #park(line: number, who: Pick<Member, "name" | "cells" | "className">): void {
+  #park(line: number, who: Pick<Member, "name" | "cells" | "className" | "isMetered">): void {
     const kernel = this.#kernel;
     const at = this.#lines[line]!;
     stageCells(kernel, who.cells);
@@ -175,7 +184,7 @@ export class LongLines {
     this.#step("parked");
     this.#bySlot.set(slot, member);
     this.#waiting[line]!.add(member);
-    this.#places.join(member.className);
+    if (member.isMetered) this.#places.join(member.className);
     this.#due.add(line);
     // The only one in line is attempted on arrival, as an inline attempt.
     if (kernel.queueSize(at) === 1 && !this.#running.has(line)) this.#pass(line, 1);
@@ -218,7 +227,7 @@ export class LongLines {
 
   /** To the instant that the last pass named, or a tick before it: then nobody leaves. */
   #advanceToDeadline(line: number, early: number): void {
-    const deadline = this.#kernel.deadline(this.#lines[line]!);
+    const deadline = this.#deadlines[line]!;
     if (!Number.isFinite(deadline)) return;
     this.#step("to a deadline");
     this.#now = Math.max(this.#now, deadline - early);
@@ -226,6 +235,8 @@ export class LongLines {
   }
 
   #change(change: Change): void {
+    // A reading of the heap serves everybody who looks in the same turn.
+    if (change.what === "heap" && this.#running.size > 0) return;
     this.#step(`change ${change.what}`);
     this.#tell(`${change.what} ${change.index}: ${this.#accounts.change(change, this.#now)}`);
     this.#hearWakes();
@@ -260,6 +271,7 @@ export class LongLines {
     for (let word = kernel.next(at); (word & 7) !== layout.DONE;) word = this.#follow(line, word);
     this.#running.delete(line);
     this.#tell(`line ${line} looks at ${kernel.deadline(at)} ${kernel.laterDeadline(at)}`);
+    this.#deadlines[line] = kernel.deadline(at);
     if (Number.isFinite(kernel.deadline(at))) this.#cover("finite deadlines");
     this.#hearWakes();
   }
@@ -332,7 +344,7 @@ export class LongLines {
     this.#kernel.recycle(member.slot);
     this.#bySlot.delete(member.slot);
     this.#waiting[member.line]!.delete(member);
-    this.#places.leave(member.className);
+    if (member.isMetered) this.#places.leave(member.className);
   }
 
   /** After a defect everyone leaves. */

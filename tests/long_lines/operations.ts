@@ -64,10 +64,10 @@ export const BUCKETS = 3;
 export const WINDOWS = 2;
 export const LINES = 2;
 /** Indexes of the accounts: gates, then buckets, then windows, then a custom one, then a router to the first gate. */
-export const FIRST_BUCKET = GATES;
-export const FIRST_WINDOW = GATES + BUCKETS;
-export const CUSTOM = GATES + BUCKETS + WINDOWS;
-export const ROUTER = CUSTOM + 1;
+export const FIRST_BUCKET: number = GATES;
+export const FIRST_WINDOW: number = GATES + BUCKETS;
+export const CUSTOM: number = GATES + BUCKETS + WINDOWS;
+export const ROUTER: number = CUSTOM + 1;
 
 export const CHANGES = [
   "resize",
