@@ -51,7 +51,7 @@ export function memoryDeadline(line: Line): f64 {
 
 /** The oldest waiter with a class, behind those looked at, that is granted or refused; null when there is none. */
 export function oldestDue(line: Line): Waiter | null {
-  if (line.dueAsOf == changesSoFar()) return line.due;
+  if (line.dueAsOf == changesSoFar() && !isPassed(line, line.due)) return line.due;
   line.dueAsOf = changesSoFar();
   const isHeld = isHeldByMemory(line);
   // Whether this look is at all members but the head.
@@ -62,7 +62,7 @@ export function oldestDue(line: Line): Waiter | null {
   while (cohort !== null) {
     const next = cohort.nextStale;
     if (!isHeld || cohort.partCount == 0) {
-      if (cohort.state == CHANGED) look(line, cohort, isWhole);
+      if (cohort.state == CHANGED || isPassed(line, cohort.due)) look(line, cohort, isWhole);
       const due = cohort.due;
       if (due !== null && (oldest === null || due.arrival < oldest.arrival)) oldest = due;
     }
@@ -72,6 +72,11 @@ export function oldestDue(line: Line): Waiter | null {
   line.due = oldest;
   if (!isHeld) askForProbes(line, oldest === null ? Infinity : oldest.arrival);
   return oldest;
+}
+
+/** Whether somebody who was found to leave stayed: an account changed unannounced, as a probe does that is found lost. */
+function isPassed(line: Line, due: Waiter | null): bool {
+  return due !== null && due.arrival <= line.position;
 }
 
 /** Finds who of a class can leave; where nobody can and nothing is left to tell of it, it is held whole at once. */

@@ -201,8 +201,8 @@ export const REFUSALS: readonly Mutant[] = [
     id: "refusal-ends-the-pass",
     rules: ["FLT-01", "MON-27"],
     file: "assembly/walk.ts",
-    find: "  else restart(line);",
-    replace: "  else if (code == GRANTED) restart(line);\n  else line.phase = FINISH;",
+    find: "if (line.isInline) line.phase = FINISH;",
+    replace: "if (line.isInline || code != GRANTED) line.phase = FINISH;",
     tests: ["tests/faults_test.ts", "tests/admission_pass_test.ts"],
   },
 ];

@@ -139,8 +139,8 @@ export const MEMORY_GATE: readonly Mutant[] = [
     id: "memory-held-for-ever",
     rules: ["MEM-36", "MON-36"],
     file: "assembly/attempt.ts",
-    find: "  waiter.deadline = memoryEarliest(memory, line.now, line.reading);",
-    replace: "  waiter.deadline = Infinity;",
+    find: "line.attemptDeadline = memoryEarliest(memory, line.now, line.reading);",
+    replace: "line.attemptDeadline = Infinity;",
     tests: ["tests/memory_gate_drain_test.ts"],
   },
   {

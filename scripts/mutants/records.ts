@@ -102,7 +102,7 @@ export const SLAB: readonly Mutant[] = [
   {
     id: "line-forgets-who-else-waits",
     rules: ["BEY-06", "BEY-09"],
-    file: "assembly/queue.ts",
+    file: "assembly/waking.ts",
     find: "  if (--wire!.count > 0) return;",
     replace: "",
     tests: ["tests/counting_gate_test.ts", "tests/shared_accounts_test.ts"],
@@ -134,7 +134,7 @@ export const SLAB: readonly Mutant[] = [
   {
     id: "woken-line-stays-woken",
     rules: ["BEY-06", "WAK-02"],
-    file: "assembly/queue.ts",
+    file: "assembly/waking.ts",
     find: "  line.isWoken = 0;\n  return line;",
     replace: "  return line;",
     tests: ["tests/shared_accounts_test.ts", "tests/waking_test.ts"],

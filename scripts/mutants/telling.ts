@@ -71,7 +71,7 @@ export const EVENTS: readonly Mutant[] = [
     id: "memory-count-stays",
     rules: ["EVT-22", "EVT-10", "EVT-11"],
     file: "assembly/queue.ts",
-    find: "if (waiter.memoryOrder != 0 && memory !== null) memory.held--;",
+    find: "if (waiter.memoryOrder != 0) lowerMemory(waiter);",
     replace: "",
     tests: [
       "tests/admission_event_order_test.ts",
@@ -135,8 +135,8 @@ export const PAST_DEADLINES: readonly Mutant[] = [
     id: "past-deadline-is-none-in-the-kernel",
     rules: ["WAK-08", "WAK-15"],
     file: "assembly/walk.ts",
-    find: "line.deadline = min(line.deadline, waiter.deadline);",
-    replace: "if (waiter.deadline > line.now) line.deadline = min(line.deadline, waiter.deadline);",
+    find: "line.deadline = min(line.deadline, instant);",
+    replace: "if (instant > line.now) line.deadline = min(line.deadline, instant);",
     tests: ["tests/deadline_test.ts"],
   },
   {

@@ -46,7 +46,9 @@ export class Workspace {
   /** Copies the tree below `from`, and builds the kernel of the copy. */
   static async open(from: string): Promise<Workspace> {
     const root = mkdtempSync(join(tmpdir(), "sluice-mutants-"));
-    for (const name of COPIED) cpSync(join(from, name), join(root, name), { recursive: true });
+    for (const name of COPIED.filter((each) => existsSync(join(from, each)))) {
+      cpSync(join(from, name), join(root, name), { recursive: true });
+    }
     symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"), "junction");
     const kernel = await buildKernel(root);
     writeFileSync(join(root, GENERATED), kernel);
