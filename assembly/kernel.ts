@@ -1,8 +1,8 @@
 // The exported functions: this list is the border between shell and kernel. Arguments and results are i32 and f64 only;
 // accounts and lines go by their address, waiters by slot and generation. The kernel imports nothing: time is an argument.
 
+export { staging, attempt, attemptOne, attemptRefusal, settle, settleOne } from "./border_attempts";
 export {
-  staging,
   limits,
   setWallTime,
   openLine,
@@ -10,8 +10,6 @@ export {
   queueSize,
   headSlot,
   takeWoken,
-  attempt,
-  attemptRefusal,
   park,
   generationOf,
   withdraw,
@@ -29,7 +27,6 @@ export {
   heldSince,
   lowerNextHold,
   recycle,
-  settle,
 } from "./border_lines";
 export {
   openCustom,

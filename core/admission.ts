@@ -2,7 +2,7 @@ import { admit, tryAdmit } from "./admitting.ts";
 import { InvalidStateError } from "./errors.ts";
 import { Demand, snapshotOf } from "./demand.ts";
 import { type Explanation, explanation, viewAccounts } from "./explanation.ts";
-import { Grant, grantParts } from "./grant.ts";
+import { Grant, isOwn } from "./grant.ts";
 import type { HeldGrant } from "./holds.ts";
 import { show } from "./invariant.ts";
 import { Monitor } from "./monitor.ts";
@@ -166,7 +166,7 @@ export class Admission {
     if (!(grant instanceof Grant)) {
       throw new TypeError(`Cannot settle: grant is ${show(grant)}, it should be a Grant of this Admission`);
     }
-    if (grantParts(grant).settler === this.#monitor) return grant;
+    if (isOwn(grant, this.#monitor)) return grant;
     throw new InvalidStateError(
       "Cannot settle: the grant is another Admission's, give it to the one that made it",
     );

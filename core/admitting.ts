@@ -1,4 +1,4 @@
-import { attempt, lookFor } from "./attempt.ts";
+import { attempt, readHeap } from "./attempt.ts";
 import { toTicksUp } from "./clock.ts";
 import { createJobContext, type JobContext, type JobSnapshot } from "./context.ts";
 import type { DemandSnapshot } from "./demand.ts";
@@ -16,21 +16,23 @@ import { isBeyond } from "./time_limits.ts";
 /** Grants at once on an empty line, or parks. Throws what `admit` rejects with before anybody is parked. */
 export function admit(monitor: Monitor, demand: DemandSnapshot, options: AdmitOptions): Promise<Grant> {
   // Where nobody's code runs before the caller parks, parking reads the clock: a grant at once needs no reading.
-  const arrivedAt = demand.isNative && !demand.needsWiring ? null : monitor.now();
+  let arrivedAt = demand.isNative && !demand.needsWiring ? null : monitor.now();
   const job = jobOf(monitor, options.context);
   const isPlain = prepare(monitor, demand);
   const { nested, logger } = monitor;
   if (nested !== "off" && options.detached !== true) checkNesting(demand, nested, logger);
-  const look = isPlain && isQuiet(monitor) ? lookFor(monitor, demand, arrivedAt) : undefined;
-  const isInline = isQuiet(monitor);
-  if (isInline && isPlain) {
-    const grant = attempt(monitor, demand, job, options, look);
+  if (isPlain && isQuiet(monitor)) {
+    const meetsMemory = monitor.memoryLink.isDecidedFor(demand.entries.length);
+    if (demand.clock !== null || meetsMemory) arrivedAt ??= monitor.now();
+    const reading = meetsMemory ? readHeap(monitor, arrivedAt!) : NaN;
+    const grant = isQuiet(monitor) ? attempt(monitor, demand, arrivedAt ?? 0, reading, job, options) : null;
     if (grant !== null) return Promise.resolve(grant);
   }
+  const isInline = isQuiet(monitor);
   if (demand.entries.length > 0 && monitor.line.counted >= monitor.maxQueue) {
     return refuseFull(monitor, demand, options, isInline && !isPlain);
   }
-  const waiter = monitor.line.park(demand, job, arrivedAt ?? look?.now ?? monitor.now());
+  const waiter = monitor.line.park(demand, job, arrivedAt ?? monitor.now());
   listen(monitor, waiter, options);
   if (isInline) drive(monitor, true, true, waiter.arrivedAt);
   // Only accounts outside the kernel can answer differently when they are asked again at once.
@@ -41,12 +43,18 @@ export function admit(monitor: Monitor, demand: DemandSnapshot, options: AdmitOp
 /** The inline attempt alone: a grant, or null. Nothing is reported when it is null. */
 export function tryAdmit(monitor: Monitor, demand: DemandSnapshot): Grant | null {
   const isPlain = prepare(monitor, demand);
-  const look = isPlain && isQuiet(monitor) ? lookFor(monitor, demand, null) : undefined;
   if (monitor.size > 0 || monitor.isStepping) return null;
-  const job = jobOf(monitor, undefined);
-  if (isPlain) return attempt(monitor, demand, job, {}, look);
-  // Accounts outside the kernel are asked through a place in the line; without one there is no attempt.
-  const waiter = monitor.line.tryPark(demand, job, monitor.now());
+  if (!isPlain) return tryOutside(monitor, demand);
+  const meetsMemory = monitor.memoryLink.isDecidedFor(demand.entries.length);
+  const now = demand.clock !== null || meetsMemory ? monitor.now() : 0;
+  if (!meetsMemory) return attempt(monitor, demand, now, NaN, jobOf(monitor, undefined), null);
+  const reading = readHeap(monitor, now);
+  return isQuiet(monitor) ? attempt(monitor, demand, now, reading, jobOf(monitor, undefined), null) : null;
+}
+
+/** Accounts outside the kernel are asked through a place in the line; without one there is no attempt. */
+function tryOutside(monitor: Monitor, demand: DemandSnapshot): Grant | null {
+  const waiter = monitor.line.tryPark(demand, jobOf(monitor, undefined), monitor.now());
   if (waiter === null) return null;
   drive(monitor, true, false, waiter.arrivedAt);
   if (waiter.grant !== null) return waiter.grant;
@@ -62,14 +70,17 @@ function isQuiet(monitor: Monitor): boolean {
 
 /** Wires what has to be wired; whether the kernel can decide this demand alone. */
 function prepare(monitor: Monitor, demand: DemandSnapshot): boolean {
-  for (const { clock, name } of demand.clocks) {
-    if (clock !== monitor.clock) throw foreignClock(name);
+  const { memoryLink, clock } = monitor;
+  const isOnOneClock = demand.clock === null || demand.clock === clock;
+  if (demand.isPlain && isOnOneClock && memoryLink.account === null) return true;
+  for (const each of demand.clocks) {
+    if (each.clock !== clock) throw foreignClock(each.name);
   }
   if (demand.needsWiring) {
     for (const entry of demand.entries) monitor.wirings.wire(entry);
   }
-  if (demand.entries.length > 0) monitor.memoryLink.checkClock(monitor.clock);
-  return demand.isNative && monitor.memoryLink.isPlainFor(demand.entries.length);
+  if (demand.entries.length > 0) memoryLink.checkClock(clock);
+  return demand.isNative && memoryLink.isPlainFor(demand.entries.length);
 }
 
 function foreignClock(name: string): InvalidStateError {

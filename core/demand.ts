@@ -98,9 +98,11 @@ function amountOf(amount: unknown): number {
   return typeof amount === "number" ? amount : 0;
 }
 
-/** A demand as it was when it was admitted. Later additions to the demand do not reach it. */
+/** A demand as it was when it was admitted, and what can be known of it beforehand. Later additions do not reach it. */
 export interface DemandSnapshot {
   readonly entries: readonly Entry[];
+  /** Unlike any other snapshot's: what was staged last is known by it, and kept alive by nothing. */
+  readonly number: number;
   readonly host: KernelHost;
   /** Whether the kernel can decide alone, without asking anyone. */
   readonly isNative: boolean;
@@ -108,7 +110,15 @@ export interface DemandSnapshot {
   readonly needsWiring: boolean;
   /** Clocks of the built-in accounts that read one. */
   readonly clocks: readonly { clock: Clock; name: string }[];
+  /** The first of these, or null. */
+  readonly clock: Clock | null;
+  /** Whether nobody has to be asked, wired or checked before an attempt, but for its one clock. */
+  readonly isPlain: boolean;
+  /** The entry of a demand that has just one. */
+  readonly single: Entry | null;
 }
+
+let snapshots = 0;
 
 let take: (demand: Demand, host: KernelHost) => DemandSnapshot;
 
@@ -204,12 +214,31 @@ export class Demand {
       const clock = bindEntry(entry, host);
       if (clock !== null) clocks.push({ clock, name: entry.key.limiterName });
     }
-    const entries = this.#entries;
-    const isNative = entries.every((entry) => entry.isNative);
     this.#disposalsSeen = disposals;
-    this.#snapshot = { entries, host, isNative, needsWiring: entries.some(needsWiring), clocks };
+    this.#snapshot = newSnapshot(this.#entries, host, clocks);
     return this.#snapshot;
   }
+}
+
+function newSnapshot(
+  entries: readonly Entry[],
+  host: KernelHost,
+  clocks: DemandSnapshot["clocks"],
+): DemandSnapshot {
+  const isNative = entries.every((entry) => entry.isNative);
+  const mustBeWired = entries.some(needsWiring);
+  const clock = clocks[0]?.clock ?? null;
+  return {
+    entries,
+    number: ++snapshots,
+    host,
+    isNative,
+    needsWiring: mustBeWired,
+    clocks,
+    clock,
+    isPlain: isNative && !mustBeWired && clocks.every((each) => each.clock === clock),
+    single: entries.length === 1 ? entries[0]! : null,
+  };
 }
 
 /** @throws InvalidStateError when an account of the entry was disposed: its record may be another account's by now. */

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "./clock.ts";
 import { MAX_TIMER_MS } from "./clock.ts";
-import { type Grant, grantParts } from "./grant.ts";
+import { demandOf, type Grant } from "./grant.ts";
 import type { Logger } from "./logger.ts";
 
 /** A grant admitted with `maxHoldMs` that is not settled. */
@@ -90,5 +90,5 @@ export class Holds {
 }
 
 function namesOf(grant: Grant): string[] {
-  return grantParts(grant).demand.entries.map((entry) => entry.key.limiterName);
+  return demandOf(grant).entries.map((entry) => entry.key.limiterName);
 }

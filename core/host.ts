@@ -1,6 +1,7 @@
 import { type Clock, turnWallNow } from "./clock.ts";
 import { InvalidStateError, UncorrectableError } from "./errors.ts";
 import type { LimiterIdentity } from "./account.ts";
+import type { DemandSnapshot } from "./demand.ts";
 import { type AccountRecord, type Kernel, type LineRecord, wasmKernel } from "./kernel.ts";
 import { WAKE_LINES } from "../assembly/layout.ts";
 import { show } from "./invariant.ts";
@@ -24,6 +25,8 @@ export class KernelHost<Waiter extends object = object> {
   quiet: { owner: WakeTarget; isForAll: boolean } | null = null;
   #defect: Error | null = null;
   #wallMs = NaN;
+  /** The number of the demand that stands staged, 0 for none. */
+  #staged = 0;
   /** Records of accounts that the shell asks. An account that overrides a built-in one has its own beside it. */
   readonly #customRecords = new WeakMap<LimiterIdentity, AccountRecord>();
   readonly #nativeRecords = new WeakMap<object, AccountRecord>();
@@ -92,6 +95,17 @@ export class KernelHost<Waiter extends object = object> {
     if (wallMs === this.#wallMs) return;
     this.#wallMs = wallMs;
     this.kernel.setWallTime(wallMs);
+  }
+
+  /** Writes the entries of a demand to where the kernel reads them. A demand that is admitted and settled stands there still. */
+  stage(demand: DemandSnapshot): void {
+    if (this.#staged === demand.number) return;
+    const { entries } = demand;
+    for (let i = 0; i < entries.length; i++) {
+      const { limiterRecord, keyRecord, count, sum } = entries[i]!;
+      this.kernel.stage(i, limiterRecord, keyRecord, count, sum);
+    }
+    this.#staged = demand.number;
   }
 
   /** Passes on which lines have to look again. What is no news is dropped for those that a failed attempt keeps quiet. */

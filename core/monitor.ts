@@ -1,7 +1,8 @@
 import { Alarm } from "./alarm.ts";
 import { type Clock, toTicks } from "./clock.ts";
 import { type AdmissionError, InvalidStateError, UncorrectableError } from "./errors.ts";
-import { claimSettlement, Grant, type GrantParts, type Settler } from "./grant.ts";
+import { claimSettlement, Grant, type GrantStory, type Settler } from "./grant.ts";
+import type { DemandSnapshot } from "./demand.ts";
 import { Draining } from "./draining.ts";
 import { Holds } from "./holds.ts";
 import { currentHost, type KernelHost, opened, type WakeTarget } from "./host.ts";
@@ -206,9 +207,9 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     if (this.#alarm.set(Math.min(first, limit), Math.min(this.#laterLookAt, limit))) this.wake();
   }
 
-  makeGrant(parts: GrantParts): Grant {
+  makeGrant(demand: DemandSnapshot, story: GrantStory | null): Grant {
     this.#draining.granted();
-    return new Grant(parts);
+    return new Grant(this, demand, story);
   }
 
   settle(grant: Grant, everything: boolean): void {

@@ -1,7 +1,7 @@
 import type { RateLimiter } from "./account.ts";
 import { checkedInstant, checkedVerdict } from "./answers.ts";
 import { isReadableRefusal, UncorrectableError } from "./errors.ts";
-import { type Grant, readHeldTicks } from "./grant.ts";
+import type { Grant } from "./grant.ts";
 import { refusal } from "./accounts/native.ts";
 import { invariant, show } from "./invariant.ts";
 import type { Monitor } from "./monitor.ts";
@@ -113,21 +113,28 @@ function follow(monitor: Monitor, word: number, now: number): number {
 }
 
 function granted(monitor: Monitor, waiter: Waiter, now: number): void {
-  const { kernel } = monitor.host;
   const { demand, job } = waiter;
-  const count = demand.entries.length;
-  const heldTicks = readHeldTicks(
-    count,
-    monitor.memory !== null,
-    now,
-    (entry) => kernel.heldSince(waiter.slot, entry),
-  );
+  const heldTicks = readHeldTicks(monitor, waiter, now);
   const waitTicks = Math.max(0, now - waiter.arrivedAt);
-  const grant = monitor.makeGrant({ settler: monitor, demand, job, waitTicks, heldTicks });
+  const grant = monitor.makeGrant(demand, { job, waitTicks, heldTicks });
   monitor.reporter?.granted(demand.entries, job!, heldTicks);
   monitor.line.forget(waiter);
   if (waiter.departure === null) waiter.succeed(grant);
   else takeBack(monitor, waiter, grant, waiter.departure);
+}
+
+/** How long each account held a granted waiter, memory last, NaN when never; null when nobody did. */
+function readHeldTicks({ host, memory }: Monitor, { slot, demand }: Waiter, now: number): number[] | null {
+  const entries = demand.entries.length;
+  const hasMemory = memory !== null;
+  let ticks: number[] | null = null;
+  for (let i = 0; i < entries + (hasMemory ? 1 : 0); i++) {
+    const since = host.kernel.heldSince(slot, i < entries ? i : MEMORY_ENTRY);
+    if (Number.isNaN(since)) continue;
+    ticks ??= new Array<number>(entries + 1).fill(NaN);
+    ticks[i] = now - since;
+  }
+  return ticks;
 }
 
 /** The caller left while its grant was being reported: everything is returned, and it gets its own error. */

@@ -44,7 +44,7 @@ export class Reporter {
   }
 
   /** Every entry in demand order, then memory if it held the job. `heldTicks` as in a grant. */
-  granted(entries: readonly Entry[], job: JobSnapshot, heldTicks: Float64Array | null): void {
+  granted(entries: readonly Entry[], job: JobSnapshot, heldTicks: readonly number[] | null): void {
     entries.forEach((_, index) =>
       this.#granted(this.#subject(entries, index), job, heldTicks?.[index] ?? NaN)
     );

@@ -1,4 +1,3 @@
-import { stage } from "./attempt.ts";
 import type { JobSnapshot } from "./context.ts";
 import type { DemandSnapshot } from "./demand.ts";
 import { type AdmissionError, QueueFullError } from "./errors.ts";
@@ -55,7 +54,7 @@ export class WaitingLine {
   /** The same, but null when the table is full. */
   tryPark(demand: DemandSnapshot, job: JobSnapshot | null, arrivedAt: number): Waiter | null {
     const waiter = new Waiter(this.#monitor, demand, arrivedAt, job);
-    stage(this.host.kernel, demand.entries);
+    this.host.stage(demand);
     const slot = this.host.guard((kernel) => kernel.park(this.record, demand.entries.length));
     if (slot < 0) return null;
     waiter.slot = slot;
