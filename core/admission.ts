@@ -88,12 +88,14 @@ export class Admission {
    * @throws what an account threw while it was given back to (several: AggregateError); all others were still given back to.
    */
   release(grant: Grant): void {
-    this.#monitor.settle(this.#own(grant), false);
+    if (!(grant instanceof Grant) || !isOwn(grant, this.#monitor)) throw foreignGrant(grant);
+    this.#monitor.settle(grant, false);
   }
 
   /** Settles a grant of work that never went upstream: everything comes back, metered amounts too. Throws as `release`. */
   rollback(grant: Grant): void {
-    this.#monitor.settle(this.#own(grant), true);
+    if (!(grant instanceof Grant) || !isOwn(grant, this.#monitor)) throw foreignGrant(grant);
+    this.#monitor.settle(grant, true);
   }
 
   /**
@@ -161,16 +163,15 @@ export class Admission {
     if (options.context?.isCancelled) throw cancelled().error;
     return admit(monitor, snapshotOf(demand, monitor.host), options);
   }
+}
 
-  #own(grant: Grant): Grant {
-    if (!(grant instanceof Grant)) {
-      throw new TypeError(`Cannot settle: grant is ${show(grant)}, it should be a Grant of this Admission`);
-    }
-    if (isOwn(grant, this.#monitor)) return grant;
-    throw new InvalidStateError(
-      "Cannot settle: the grant is another Admission's, give it to the one that made it",
-    );
+function foreignGrant(grant: unknown): TypeError | InvalidStateError {
+  if (!(grant instanceof Grant)) {
+    return new TypeError(`Cannot settle: grant is ${show(grant)}, it should be a Grant of this Admission`);
   }
+  return new InvalidStateError(
+    "Cannot settle: the grant is another Admission's, give it to the one that made it",
+  );
 }
 
 function checkDemand(demand: Demand): void {

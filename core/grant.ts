@@ -2,13 +2,12 @@ import type { LimiterIdentity, RateLimiter } from "./account.ts";
 import { InvalidStateError } from "./errors.ts";
 import { show } from "./invariant.ts";
 import { wholeMs } from "./clock.ts";
-import type { DemandSnapshot } from "./demand.ts";
+import type { DemandSnapshot } from "./entry.ts";
 import type { JobSnapshot } from "./context.ts";
 
 /** What settles a grant: the Admission that made it. */
 export interface Settler {
-  /** Null when there is no memory account. */
-  readonly memoryName: string | null;
+  readonly memory: LimiterIdentity | null;
   settle(grant: Grant, everything: boolean): void;
   /** @throws InvalidStateError when the entry debits no bucket. */
   checkReconcilable(grant: Grant, entry: number): void;
@@ -110,7 +109,7 @@ export class Grant implements Disposable, AsyncDisposable {
       // Two entries on one account were held there once.
       if (Number.isNaN(ticks) || seen.has(key)) return;
       seen.add(key);
-      const name = key?.limiterName ?? this.#settler.memoryName ?? "memory";
+      const name = key?.limiterName ?? this.#settler.memory?.limiterName ?? "memory";
       waits.set(name, (waits.get(name) ?? 0) + wholeMs(ticks));
     });
     return waits;

@@ -2,7 +2,7 @@ import type { LimiterIdentity } from "./account.ts";
 import { isFreed } from "./accounts/native.ts";
 import { type Clock, toMs } from "./clock.ts";
 import type { JobSnapshot } from "./context.ts";
-import type { Entry } from "./demand.ts";
+import type { Entry } from "./entry.ts";
 import { type EventSink, limiterEvent, type RejectReason, type Transition } from "./events.ts";
 import type { KernelHost } from "./host.ts";
 import { dropFaults } from "./logger.ts";

@@ -1,5 +1,5 @@
 import { TokenBucketRateLimiter } from "./accounts/token_bucket.ts";
-import type { DemandSnapshot, Entry } from "./demand.ts";
+import type { DemandSnapshot, Entry } from "./entry.ts";
 import { demandOf, type Grant } from "./grant.ts";
 import { show } from "./invariant.ts";
 import type { Logger } from "./logger.ts";

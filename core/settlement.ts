@@ -1,5 +1,5 @@
 import { toTicks } from "./clock.ts";
-import type { DemandSnapshot, Entry } from "./demand.ts";
+import type { DemandSnapshot, Entry } from "./entry.ts";
 import { InvalidStateError } from "./errors.ts";
 import { demandOf, type Grant, jobOf } from "./grant.ts";
 import { nativeBinding, runPublicWake } from "./accounts/native.ts";
@@ -16,28 +16,38 @@ const NO_FAULTS: readonly unknown[] = Object.freeze([]);
  */
 export function giveBack(monitor: Monitor, grant: Grant, everything: boolean): void {
   const demand = demandOf(grant);
-  const isPlain = demand.isNative && monitor.reporter === null && monitor.memoryLink.isPlainFor(1);
-  const faults = isPlain ? giveAtOnce(monitor, demand, everything) : giveOneByOne(monitor, grant, everything);
+  const isInKernel = demand.isNative && monitor.reporter === null && monitor.memoryLink.isPlainFor(1);
+  const faults = isInKernel
+    ? giveAtOnce(monitor, demand, everything)
+    : giveOneByOne(monitor, grant, everything);
   monitor.wake();
-  if (faults === NO_FAULTS || faults.length === 0) return;
+  if (faults.length > 0) throwAll(faults);
+}
+
+function throwAll(faults: readonly unknown[]): never {
   if (faults.length === 1) throw faults[0];
   throw new AggregateError(faults, `${faults.length} accounts failed while a grant was settled`);
 }
 
 function giveAtOnce(monitor: Monitor, demand: DemandSnapshot, everything: boolean): readonly unknown[] {
-  const { entries } = demand;
-  if (entries.length === 0) return NO_FAULTS;
-  const bits = giveNatively(monitor, demand, everything);
-  const isQuiet = (bits & (WAKE_SLOT | GIVE_DECLINED)) === 0;
-  if (isQuiet && monitor.memory === null) return NO_FAULTS;
-  return asNews(monitor, () => {
-    const faults: unknown[] = (bits & GIVE_DECLINED) === 0 ? [] : [declined(entries)];
-    if ((bits & WAKE_SLOT) !== 0) {
-      for (const entry of entries) collect(faults, () => runPublicWake(entry.limiter));
-    }
-    collect(faults, () => monitor.memoryLink.giveBack());
-    return faults;
-  });
+  if (demand.entries.length === 0) return NO_FAULTS;
+  const { host, clock } = monitor;
+  host.stampWall(clock);
+  const now = everything && demand.clock !== null ? monitor.now() : 0;
+  const bits = host.settle(demand, everything, now);
+  if (bits !== 0) host.deliverWakes(bits);
+  const isHeard = (bits & (WAKE_SLOT | GIVE_DECLINED)) !== 0 || monitor.memory !== null;
+  return isHeard ? asNews(monitor, () => tell(monitor, demand, bits)) : NO_FAULTS;
+}
+
+/** Runs the public wakes and tells memory; answers what went wrong. */
+function tell(monitor: Monitor, { entries }: DemandSnapshot, bits: number): readonly unknown[] {
+  const faults: unknown[] = (bits & GIVE_DECLINED) === 0 ? [] : [declined(entries)];
+  if ((bits & WAKE_SLOT) !== 0) {
+    for (const entry of entries) collect(faults, () => runPublicWake(entry.limiter));
+  }
+  collect(faults, () => monitor.memoryLink.giveBack());
+  return faults;
 }
 
 /** A settlement is news wherever it happens, also while a failed attempt gives back. */
@@ -49,28 +59,6 @@ function asNews<T>({ host }: Monitor, work: () => T): T {
   } finally {
     host.quiet = quiet;
   }
-}
-
-/** Gives back what the kernel counts of a demand; answers its bits after the lines were woken. */
-function giveNatively(monitor: Monitor, demand: DemandSnapshot, everything: boolean): number {
-  const { host, clock } = monitor;
-  host.stampWall(clock);
-  const now = everything && demand.clock !== null ? toTicks(clock.now()) : 0;
-  host.assertSound();
-  let bits: number;
-  try {
-    const { single } = demand;
-    if (single !== null) {
-      bits = host.kernel.settleOne(single.limiterRecord, single.count, single.sum, everything ? 1 : 0, now);
-    } else {
-      host.stage(demand);
-      bits = host.kernel.settle(demand.entries.length, everything ? 1 : 0, now);
-    }
-  } catch (error) {
-    throw host.trapped(error);
-  }
-  if (bits !== 0) host.deliverWakes(bits);
-  return bits;
 }
 
 function giveOneByOne(monitor: Monitor, grant: Grant, everything: boolean): readonly unknown[] {
