@@ -24,7 +24,8 @@ class Rarity {
   job: JobSnapshot | null = null;
   /** Set while a step runs that has not met this waiter yet: it leaves then, and a grant in progress is undone. */
   departure: Departure | null = null;
-  /** The error of a settled waiter without a grant. */
+  /** What it was settled with before it had a promise. */
+  grant: Grant | null = null;
   error: unknown = undefined;
   expiresAt = Infinity;
   timeoutIndex = -1;
@@ -48,6 +49,9 @@ class Failure implements PromiseLike<never> {
   }
 }
 
+/** The slot of a waiter that was settled. */
+const SETTLED = -2;
+
 /** One parked `admit` call, beside its record in the kernel. It is settled once, by a grant or an error. */
 export class Waiter implements SignalListener {
   readonly demand: DemandSnapshot;
@@ -56,9 +60,8 @@ export class Waiter implements SignalListener {
   readonly arrivedAt: number;
   /** Its place in the order of arrival. */
   number = 0;
+  /** Where it stands in the kernel, -1 before it does. */
   slot = -1;
-  grant: Grant | null = null;
-  isSettled = false;
   #resolve: ((outcome: Grant | Failure) => void) | null = null;
   #signal: AbortSignal | null = null;
   #rarity: Rarity | null = null;
@@ -79,8 +82,18 @@ export class Waiter implements SignalListener {
     return this.#rarity === null ? null : this.#rarity.job;
   }
 
+  get isSettled(): boolean {
+    return this.slot === SETTLED;
+  }
+
+  /** The grant of a waiter that was settled before it had a promise; null for others. */
+  get grant(): Grant | null {
+    return this.#rarity === null ? null : this.#rarity.grant;
+  }
+
+  /** Likewise the error. */
   get error(): unknown {
-    return this.#rarity?.error;
+    return this.#rarity === null ? undefined : this.#rarity.error;
   }
 
   /** Set while a step runs that has not met this waiter yet: it leaves then, and a grant in progress is undone. */
@@ -121,14 +134,14 @@ export class Waiter implements SignalListener {
 
   succeed(grant: Grant): void {
     this.#settled();
-    this.grant = grant;
-    this.#resolve?.(grant);
+    if (this.#resolve === null) this.#rare().grant = grant;
+    else this.#resolve(grant);
   }
 
   fail(error: unknown): void {
     this.#settled();
-    this.#rare().error = error;
-    this.#resolve?.(new Failure(error));
+    if (this.#resolve === null) this.#rare().error = error;
+    else this.#resolve(new Failure(error));
   }
 
   /** Leaves the line when the signal aborts or the context is cancelled, whichever comes first. */
@@ -151,7 +164,7 @@ export class Waiter implements SignalListener {
   }
 
   #settled(): void {
-    this.isSettled = true;
+    this.slot = SETTLED;
     const signal = this.#signal;
     if (signal !== null) dropFaults(() => stopListening(signal, this));
     const forgetContext = this.#rarity === null ? null : this.#rarity.forgetContext;
