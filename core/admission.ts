@@ -62,9 +62,11 @@ export class Admission {
    */
   admit(demand: Demand, options: AdmitOptions = NO_OPTIONS): Promise<Grant> {
     try {
-      return options?.maxHoldMs === undefined
-        ? this.#admit(demand, options)
-        : this.#admitWatched(demand, options);
+      if (options !== NO_OPTIONS) return this.#admitWith(demand, options);
+      const monitor = this.#monitor;
+      checkDemand(demand);
+      monitor.assertOpen();
+      return admit(monitor, snapshotOf(demand, monitor.host), options);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -147,6 +149,12 @@ export class Admission {
     this.#monitor.stop();
   }
 
+  #admitWith(demand: Demand, options: AdmitOptions): Promise<Grant> {
+    return options?.maxHoldMs === undefined
+      ? this.#admit(demand, options)
+      : this.#admitWatched(demand, options);
+  }
+
   async #admitWatched(demand: Demand, options: AdmitOptions): Promise<Grant> {
     const admittedAt = new Error("admitted here").stack ?? "";
     const grant = await this.#admit(demand, options);
@@ -157,7 +165,7 @@ export class Admission {
   #admit(demand: Demand, options: AdmitOptions): Promise<Grant> {
     const monitor = this.#monitor;
     checkDemand(demand);
-    if (options !== NO_OPTIONS) checkAdmitOptions(options);
+    checkAdmitOptions(options);
     monitor.assertOpen();
     if (options.signal?.aborted) return Promise.reject(options.signal.reason);
     if (options.context?.isCancelled) throw cancelled().error;

@@ -16,8 +16,8 @@ const NO_FAULTS: readonly unknown[] = Object.freeze([]);
  */
 export function giveBack(monitor: Monitor, grant: Grant, everything: boolean): void {
   const demand = demandOf(grant);
-  const isInKernel = demand.isNative && monitor.reporter === null && monitor.memoryLink.isPlainFor(1);
-  const faults = isInKernel
+  const isUnheard = monitor.isPlain || (monitor.reporter === null && monitor.memoryLink.isPlainFor(1));
+  const faults = demand.isNative && isUnheard
     ? giveAtOnce(monitor, demand, everything)
     : giveOneByOne(monitor, grant, everything);
   monitor.wake();
