@@ -4,7 +4,8 @@
  * @module
  */
 export { Admission } from "./core/admission.ts";
-export { Demand, type DemandEntry } from "./core/demand.ts";
+export { Demand } from "./core/demand.ts";
+export type { DemandEntry } from "./core/entry.ts";
 export { Grant } from "./core/grant.ts";
 export type { AccountView, Explanation } from "./core/explanation.ts";
 export type { WaiterView, WaitView } from "./core/waiter_views.ts";

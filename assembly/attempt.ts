@@ -19,6 +19,7 @@ import { Cell, Line, Waiter, WAITER_CANCELLED } from "./line_records";
 import { Memory } from "./records";
 import { earliest, fits, give, take, wakeOthers } from "./accounts/account";
 import { memoryEarliest, memoryFits, memoryTake } from "./accounts/memory_gate";
+import { accountChanges } from "./changes";
 import { nativeMemory } from "./looking";
 import { reservation } from "./queue";
 import { cellAt } from "./slab";
@@ -113,6 +114,7 @@ export function takeAll(line: Line): i32 {
     if (line.entry == waiter.cellCount) {
       const memory = nativeMemory(line);
       if (memory === null) return ask(line, ASK_TAKE, MEMORY_ENTRY);
+      accountChanges(memory);
       heardTake(line, memoryTake(memory, line.now, line.reading));
       if (line.phase != TAKE) return ON;
       continue;

@@ -1,30 +1,17 @@
-// The border, first half: tables, lines, attempts, passes and settlement.
+// The border of lines: tables, lines, waiters and passes.
 
-import { BUSY, GIVE_DECLINED, KIND_CUSTOM, KIND_GATE, MAX_DEMAND_ENTRIES, MEMORY_ENTRY, NO, STAGED_BYTES, YES } from "./layout";
-import { Line, Staged } from "./line_records";
-import { Account, Memory } from "./records";
+import { MEMORY_ENTRY } from "./layout";
+import { Line } from "./line_records";
+import { Account } from "./records";
 import * as accounts from "./accounts/account";
-import { memoryFits, memoryTake } from "./accounts/memory_gate";
+import { staged } from "./border_attempts";
 import { cancel } from "./judging";
 import * as pass from "./pass";
-import { abandon as abandonStep, attemptsSoFar, noteAttempt } from "./walk";
+import { abandon as abandonStep, attemptsSoFar } from "./walk";
 import { refusedEntry as refusedEntryOf } from "./attempt";
 import * as queue from "./queue";
 import * as slab from "./slab";
 import * as waking from "./waking";
-
-const staged: usize = memory.data(MAX_DEMAND_ENTRIES * STAGED_BYTES, 8);
-
-let stagedRefusal: i32 = 0;
-
-function stagedAt(index: i32): Staged {
-  return changetype<Staged>(staged + <usize> index * STAGED_BYTES);
-}
-
-/** Address of the area where the shell writes the cells of a demand. */
-export function staging(): usize {
-  return staged;
-}
 
 export function limits(waiters: i32, accountCount: i32, lines: i32): void {
   slab.setLimits(waiters, accountCount, lines);
@@ -81,42 +68,7 @@ export function takeWoken(): Line | null {
   return waking.takeWoken();
 }
 
-// --- Attempts. ---
-
-/**
- * The inline attempt of a demand whose accounts are all built in, on an empty line. A demand with entries meets the memory
- * account of the line first, which is built in as well.
- */
-export function attempt(line: Line, count: i32, now: f64, reading: f64): i32 {
-  if (line.count != 0 || !pass.isIdle(line)) return BUSY;
-  noteAttempt();
-  const memory = changetype<Memory | null>(line.memory);
-  const meetsMemory = memory !== null && count > 0;
-  if (meetsMemory && memoryFits(memory!, now, reading) == NO) return NO;
-  let verdict = YES;
-  for (let i = 0; i < count; i++) {
-    const cell = stagedAt(i);
-    const answer = accounts.fits(cell.limiter, cell.count, cell.sum, 0, 0, now);
-    if (answer == YES) continue;
-    verdict = answer;
-    if (answer == NO) continue;
-    stagedRefusal = i;
-    return answer;
-  }
-  if (verdict != YES) return verdict;
-  for (let i = 0; i < count; i++) {
-    const cell = stagedAt(i);
-    accounts.take(cell.limiter, cell.count, cell.sum, now);
-    cell.limiter.grantPins++;
-  }
-  if (meetsMemory) memoryTake(memory!, now, reading);
-  return YES;
-}
-
-/** The entry that refused the last `attempt`. */
-export function attemptRefusal(): i32 {
-  return stagedRefusal;
-}
+// --- Waiters and passes. ---
 
 /** Parks the staged demand at the end of the line. The waiter's slot, or -1 when a table is full. */
 export function park(line: Line, count: i32): i32 {
@@ -208,21 +160,4 @@ export function lowerNextHold(slot: i32, order: i32): i32 {
 
 export function recycle(slot: i32): void {
   queue.recycle(slab.waiterAt(slot));
-}
-
-// --- Settlement. ---
-
-/** Gives the staged cells of a grant back and unpins them: all, or only the gates. WAKE_ bits. Custom cells are skipped. */
-export function settle(count: i32, everything: i32, now: f64): i32 {
-  let bits = 0;
-  for (let i = 0; i < count; i++) {
-    const cell = stagedAt(i);
-    const account = cell.limiter;
-    if (account.kind != KIND_CUSTOM && (everything || account.kind == KIND_GATE)) {
-      bits |= accounts.give(account, cell.count, cell.sum, now) ? accounts.gained(account) : GIVE_DECLINED;
-    }
-    account.grantPins--;
-    queue.freeIfUnnamed(account);
-  }
-  return bits;
 }

@@ -1,8 +1,8 @@
 // The exported functions: this list is the border between shell and kernel. Arguments and results are i32 and f64 only;
 // accounts and lines go by their address, waiters by slot and generation. The kernel imports nothing: time is an argument.
 
+export { staging, attempt, attemptOne, attemptRefusal, settle, settleOne } from "./border_attempts";
 export {
-  staging,
   limits,
   limitCohorts,
   cohortCount,
@@ -12,8 +12,6 @@ export {
   queueSize,
   headSlot,
   takeWoken,
-  attempt,
-  attemptRefusal,
   park,
   generationOf,
   withdraw,
@@ -31,7 +29,6 @@ export {
   heldSince,
   lowerNextHold,
   recycle,
-  settle,
 } from "./border_lines";
 export {
   openCustom,

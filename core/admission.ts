@@ -2,7 +2,7 @@ import { admit, tryAdmit } from "./admitting.ts";
 import { InvalidStateError } from "./errors.ts";
 import { Demand, snapshotOf } from "./demand.ts";
 import { type Explanation, explanation, viewAccounts } from "./explanation.ts";
-import { Grant, grantParts } from "./grant.ts";
+import { Grant, isOwn } from "./grant.ts";
 import type { HeldGrant } from "./holds.ts";
 import { show } from "./invariant.ts";
 import { Monitor } from "./monitor.ts";
@@ -62,9 +62,11 @@ export class Admission {
    */
   admit(demand: Demand, options: AdmitOptions = NO_OPTIONS): Promise<Grant> {
     try {
-      return options?.maxHoldMs === undefined
-        ? this.#admit(demand, options)
-        : this.#admitWatched(demand, options);
+      if (options !== NO_OPTIONS) return this.#admitWith(demand, options);
+      const monitor = this.#monitor;
+      checkDemand(demand);
+      monitor.assertOpen();
+      return admit(monitor, snapshotOf(demand, monitor.host), options);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -88,12 +90,14 @@ export class Admission {
    * @throws what an account threw while it was given back to (several: AggregateError); all others were still given back to.
    */
   release(grant: Grant): void {
-    this.#monitor.settle(this.#own(grant), false);
+    if (!(grant instanceof Grant) || !isOwn(grant, this.#monitor)) throw foreignGrant(grant);
+    this.#monitor.settle(grant, false);
   }
 
   /** Settles a grant of work that never went upstream: everything comes back, metered amounts too. Throws as `release`. */
   rollback(grant: Grant): void {
-    this.#monitor.settle(this.#own(grant), true);
+    if (!(grant instanceof Grant) || !isOwn(grant, this.#monitor)) throw foreignGrant(grant);
+    this.#monitor.settle(grant, true);
   }
 
   /**
@@ -145,6 +149,12 @@ export class Admission {
     this.#monitor.stop();
   }
 
+  #admitWith(demand: Demand, options: AdmitOptions): Promise<Grant> {
+    return options?.maxHoldMs === undefined
+      ? this.#admit(demand, options)
+      : this.#admitWatched(demand, options);
+  }
+
   async #admitWatched(demand: Demand, options: AdmitOptions): Promise<Grant> {
     const admittedAt = new Error("admitted here").stack ?? "";
     const grant = await this.#admit(demand, options);
@@ -155,22 +165,21 @@ export class Admission {
   #admit(demand: Demand, options: AdmitOptions): Promise<Grant> {
     const monitor = this.#monitor;
     checkDemand(demand);
-    if (options !== NO_OPTIONS) checkAdmitOptions(options);
+    checkAdmitOptions(options);
     monitor.assertOpen();
     if (options.signal?.aborted) return Promise.reject(options.signal.reason);
     if (options.context?.isCancelled) throw cancelled().error;
     return admit(monitor, snapshotOf(demand, monitor.host), options);
   }
+}
 
-  #own(grant: Grant): Grant {
-    if (!(grant instanceof Grant)) {
-      throw new TypeError(`Cannot settle: grant is ${show(grant)}, it should be a Grant of this Admission`);
-    }
-    if (grantParts(grant).settler === this.#monitor) return grant;
-    throw new InvalidStateError(
-      "Cannot settle: the grant is another Admission's, give it to the one that made it",
-    );
+function foreignGrant(grant: unknown): TypeError | InvalidStateError {
+  if (!(grant instanceof Grant)) {
+    return new TypeError(`Cannot settle: grant is ${show(grant)}, it should be a Grant of this Admission`);
   }
+  return new InvalidStateError(
+    "Cannot settle: the grant is another Admission's, give it to the one that made it",
+  );
 }
 
 function checkDemand(demand: Demand): void {

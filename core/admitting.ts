@@ -1,13 +1,13 @@
-import { attempt, lookFor } from "./attempt.ts";
+import { type Arrival, attempt, attemptPlainly } from "./attempt.ts";
 import { toTicksUp } from "./clock.ts";
 import { createJobContext, type JobContext, type JobSnapshot } from "./context.ts";
-import type { DemandSnapshot } from "./demand.ts";
+import type { DemandSnapshot } from "./entry.ts";
 import { InvalidStateError, QueueFullError } from "./errors.ts";
 import { msUntil } from "./explanation.ts";
 import type { Grant } from "./grant.ts";
 import { show } from "./invariant.ts";
 import type { Monitor } from "./monitor.ts";
-import { checkNesting } from "./nesting.ts";
+import { checkNesting, isNesting } from "./nesting.ts";
 import type { AdmitOptions } from "./options.ts";
 import type { Waiter } from "./parking.ts";
 import { drive } from "./pass.ts";
@@ -15,23 +15,44 @@ import { isBeyond } from "./time_limits.ts";
 
 /** Grants at once on an empty line, or parks. Throws what `admit` rejects with before anybody is parked. */
 export function admit(monitor: Monitor, demand: DemandSnapshot, options: AdmitOptions): Promise<Grant> {
-  // Where nobody's code runs before the caller parks, parking reads the clock: a grant at once needs no reading.
+  if (!isPlainFor(monitor, demand)) return admitWithCare(monitor, demand, options);
+  if (isNesting()) checkNesting(monitor, demand, options.detached);
+  const now = demand.clock === null ? null : monitor.now();
+  if (monitor.isQuiet) {
+    const grant = attemptPlainly(monitor, demand, now ?? 0);
+    if (grant !== null) return Promise.resolve(grant);
+  }
+  return enterLine(monitor, demand, options, { arrivedAt: now, job: null, isPlain: true });
+}
+
+/** The same where an account has to be asked or wired, memory is met, or a sink hears of it. */
+function admitWithCare(monitor: Monitor, demand: DemandSnapshot, options: AdmitOptions): Promise<Grant> {
+  // Where nobody's code runs before the caller parks, the clock is read when it is needed first.
   const arrivedAt = demand.isNative && !demand.needsWiring ? null : monitor.now();
   const job = jobOf(monitor, options.context);
   const isPlain = prepare(monitor, demand);
-  const { nested, logger } = monitor;
-  if (nested !== "off" && options.detached !== true) checkNesting(demand, nested, logger);
-  const look = isPlain && isQuiet(monitor) ? lookFor(monitor, demand, arrivedAt) : undefined;
-  const isInline = isQuiet(monitor);
-  if (isInline && isPlain) {
-    const grant = attempt(monitor, demand, job, options, look);
+  if (isNesting()) checkNesting(monitor, demand, options.detached);
+  const arrival: Arrival = { arrivedAt, job, isPlain };
+  if (isPlain && monitor.isQuiet) {
+    const grant = attempt(monitor, demand, arrival, options);
     if (grant !== null) return Promise.resolve(grant);
   }
+  return enterLine(monitor, demand, options, arrival);
+}
+
+/** Parks a caller who was not granted at once, unless the line is full. */
+function enterLine(
+  monitor: Monitor,
+  demand: DemandSnapshot,
+  options: AdmitOptions,
+  { arrivedAt, job, isPlain }: Arrival,
+): Promise<Grant> {
+  const isInline = monitor.isQuiet;
   if (demand.entries.length > 0 && monitor.line.counted >= monitor.maxQueue) {
     return refuseFull(monitor, demand, options, isInline && !isPlain);
   }
-  const waiter = monitor.line.park(demand, job, arrivedAt ?? look?.now ?? monitor.now());
-  listen(monitor, waiter, options);
+  const waiter = monitor.line.park(demand, job, arrivedAt ?? monitor.now());
+  if (options.signal !== undefined || options.context !== undefined) listen(monitor, waiter, options);
   if (isInline) drive(monitor, true, true, waiter.arrivedAt);
   // Only accounts outside the kernel can answer differently when they are asked again at once.
   if (!waiter.isSettled) wait(monitor, waiter, options, isInline && isPlain);
@@ -40,11 +61,12 @@ export function admit(monitor: Monitor, demand: DemandSnapshot, options: AdmitOp
 
 /** The inline attempt alone: a grant, or null. Nothing is reported when it is null. */
 export function tryAdmit(monitor: Monitor, demand: DemandSnapshot): Grant | null {
-  const isPlain = prepare(monitor, demand);
-  const look = isPlain && isQuiet(monitor) ? lookFor(monitor, demand, null) : undefined;
+  const isPlain = isPlainFor(monitor, demand);
+  const isDecidedInKernel = isPlain || prepare(monitor, demand);
   if (monitor.size > 0 || monitor.isStepping) return null;
+  if (isPlain) return attemptPlainly(monitor, demand, demand.clock === null ? 0 : monitor.now());
   const job = jobOf(monitor, undefined);
-  if (isPlain) return attempt(monitor, demand, job, {}, look);
+  if (isDecidedInKernel) return attempt(monitor, demand, { arrivedAt: null, job, isPlain: true }, {});
   // Accounts outside the kernel are asked through a place in the line; without one there is no attempt.
   const waiter = monitor.line.tryPark(demand, job, monitor.now());
   if (waiter === null) return null;
@@ -55,9 +77,9 @@ export function tryAdmit(monitor: Monitor, demand: DemandSnapshot): Grant | null
   return null;
 }
 
-/** Whether nobody waits and no step runs, so that an attempt may be made at once. */
-function isQuiet(monitor: Monitor): boolean {
-  return monitor.size === 0 && !monitor.isStepping;
+/** Whether the kernel decides a demand alone, nobody has to be told of it, and one clock drives it all. */
+function isPlainFor(monitor: Monitor, demand: DemandSnapshot): boolean {
+  return monitor.isPlain && demand.isPlain && (demand.clock === null || demand.clock === monitor.clock);
 }
 
 /** Wires what has to be wired; whether the kernel can decide this demand alone. */

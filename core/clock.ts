@@ -83,16 +83,26 @@ function unrefTimer(handle: unknown): void {
   else (handle as { unref?: () => void }).unref?.();
 }
 
-let turnClock: Clock | null = null;
-let turnWallMs = 0;
+/** One turn of the event loop, as one clock sees it. */
+export interface Turn {
+  readonly clock: Clock;
+  readonly wallMs: number;
+}
+
+let turn: Turn | null = null;
+
+/** This turn of the event loop if that clock was read in it last, or null. An object of its own each time. */
+export function knownTurn(clock: Clock): Turn | null {
+  return turn !== null && turn.clock === clock ? turn : null;
+}
 
 /** The wall time of this turn of the event loop: a clock is read for it at most once a turn. */
 export function turnWallNow(clock: Clock): number {
-  if (turnClock === clock) return turnWallMs;
-  if (turnClock === null && !noteTurnEnd()) return clock.wallNow();
-  turnClock = clock;
-  turnWallMs = clock.wallNow();
-  return turnWallMs;
+  const known = knownTurn(clock);
+  if (known !== null) return known.wallMs;
+  if (turn === null && !noteTurnEnd()) return clock.wallNow();
+  turn = { clock, wallMs: clock.wallNow() };
+  return turn.wallMs;
 }
 
 /** Whether the end of this turn will be noticed: at the top of a Workers module no timer may be set. */
@@ -106,5 +116,5 @@ function noteTurnEnd(): boolean {
 }
 
 function endTurn(): void {
-  turnClock = null;
+  turn = null;
 }

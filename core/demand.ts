@@ -1,114 +1,20 @@
-import {
-  AbstractRateLimiter,
-  type LimiterIdentity,
-  type RateLimiter,
-  type Replenishment,
-} from "./account.ts";
+import type { LimiterIdentity, RateLimiter, Replenishment } from "./account.ts";
 import { CountingGate } from "./accounts/counting_gate.ts";
 import { ElasticWindowRateLimiter } from "./accounts/elastic_window.ts";
 import { disposalCount, nativeBinding } from "./accounts/native.ts";
 import { checkedTokens, TokenBucketRateLimiter } from "./accounts/token_bucket.ts";
+import { type DemandEntry, type DemandSnapshot, Entry, newSnapshot } from "./entry.ts";
 import { InvalidStateError } from "./errors.ts";
 import type { Clock } from "./clock.ts";
 import type { KernelHost } from "./host.ts";
-import { LimiterEvents } from "./events.ts";
 import { show } from "./invariant.ts";
 import { refuseMemory } from "./memory.ts";
-import type { AccountRecord } from "./kernel.ts";
 import { MAX_DEMAND_ENTRIES } from "../assembly/layout.ts";
 
 /** Most unit permits of one entry. */
 const MAX_COUNT = 2 ** 31 - 1;
 
 const VERBS = ["fits", "tryTake", "give", "earliestFit", "onCapacityChange", "accountFor"] as const;
-
-/** What a demand asks of one account. */
-export interface DemandEntry<T = unknown> {
-  readonly limiter: RateLimiter<T>;
-  /** What the amounts debit: the account itself, or the bucket that a router routes them to. */
-  readonly key: LimiterIdentity;
-  /** In the order they were added; `undefined` for a unit permit. Frozen. */
-  readonly amounts: readonly T[];
-}
-
-/** One entry as the monitor reads it. */
-export class Entry implements DemandEntry {
-  readonly limiter: RateLimiter<unknown>;
-  readonly key: LimiterIdentity;
-  count: number;
-  sum: number;
-  limiterRecord: AccountRecord = 0;
-  keyRecord: AccountRecord = 0;
-  /** Whether the kernel asks the account itself. */
-  isNative = false;
-  /** Null for unit permits: the count says it all. */
-  readonly #list: unknown[] | null;
-  #frozen: readonly unknown[] | null = null;
-
-  constructor(
-    limiter: RateLimiter<unknown>,
-    key: LimiterIdentity,
-    list: readonly unknown[] | null,
-    count = 0,
-    sum = 0,
-  ) {
-    this.limiter = limiter;
-    this.key = key;
-    this.#list = list === null ? null : [...list];
-    this.count = count;
-    this.sum = sum;
-  }
-
-  get amounts(): readonly unknown[] {
-    this.#frozen ??= Object.freeze(
-      this.#list === null ? new Array<unknown>(this.count).fill(undefined) : [...this.#list],
-    );
-    return this.#frozen;
-  }
-
-  /** Whether an amount is one permit, so that the count says it all. */
-  get isUnit(): boolean {
-    return this.#list === null;
-  }
-
-  /** The amounts as events count them. */
-  get amount(): number {
-    return this.#list === null ? this.count : LimiterEvents.amountOf(this.#list);
-  }
-
-  copy(): Entry {
-    return new Entry(this.limiter, this.key, this.#list, this.count, this.sum);
-  }
-
-  push(amount: unknown): void {
-    this.#frozen = null;
-    this.#list?.push(amount);
-    this.count++;
-    this.sum += amountOf(amount);
-  }
-
-  pushPermits(permits: number): void {
-    this.#frozen = null;
-    this.count += permits;
-  }
-}
-
-/** A number counts as itself in an entry's sum, anything else as nothing. */
-function amountOf(amount: unknown): number {
-  return typeof amount === "number" ? amount : 0;
-}
-
-/** A demand as it was when it was admitted. Later additions to the demand do not reach it. */
-export interface DemandSnapshot {
-  readonly entries: readonly Entry[];
-  readonly host: KernelHost;
-  /** Whether the kernel can decide alone, without asking anyone. */
-  readonly isNative: boolean;
-  /** Whether an account has to be given a wake or a held view. */
-  readonly needsWiring: boolean;
-  /** Clocks of the built-in accounts that read one. */
-  readonly clocks: readonly { clock: Clock; name: string }[];
-}
 
 let take: (demand: Demand, host: KernelHost) => DemandSnapshot;
 
@@ -132,7 +38,11 @@ export class Demand {
   #disposalsSeen = 0;
 
   static {
-    take = (demand, host) => demand.#take(host);
+    take = (demand, host) => {
+      const known = demand.#snapshot;
+      const isUsable = known !== null && known.host === host && demand.#disposalsSeen === disposalCount();
+      return isUsable ? known : demand.#take(host);
+    };
   }
 
   /** Whether nothing was added. */
@@ -204,10 +114,8 @@ export class Demand {
       const clock = bindEntry(entry, host);
       if (clock !== null) clocks.push({ clock, name: entry.key.limiterName });
     }
-    const entries = this.#entries;
-    const isNative = entries.every((entry) => entry.isNative);
     this.#disposalsSeen = disposals;
-    this.#snapshot = { entries, host, isNative, needsWiring: entries.some(needsWiring), clocks };
+    this.#snapshot = newSnapshot(this.#entries, host, clocks);
     return this.#snapshot;
   }
 }
@@ -231,10 +139,6 @@ function bindEntry(entry: Entry, host: KernelHost): Clock | null {
   entry.limiterRecord = entry.isNative ? binding.record : host.customRecord(entry.key);
   entry.keyRecord = entry.limiterRecord;
   return binding.clock;
-}
-
-function needsWiring({ isNative, limiter }: Entry): boolean {
-  return !isNative || limiter.observeHeld !== AbstractRateLimiter.prototype.observeHeld;
 }
 
 /** The bucket that a router routes to; answers the clock it must share, or null. */

@@ -1,7 +1,7 @@
 import type { RateLimiter } from "./account.ts";
 import { checkedInstant, checkedVerdict } from "./answers.ts";
 import { toMs, toTicksUp } from "./clock.ts";
-import type { Entry } from "./demand.ts";
+import type { Entry } from "./entry.ts";
 import { refusal } from "./accounts/native.ts";
 import type { Monitor } from "./monitor.ts";
 import type { MemoryAccount } from "./options.ts";

@@ -2,38 +2,46 @@ import type { LimiterIdentity, RateLimiter } from "./account.ts";
 import { InvalidStateError } from "./errors.ts";
 import { show } from "./invariant.ts";
 import { wholeMs } from "./clock.ts";
-import type { DemandSnapshot } from "./demand.ts";
+import type { DemandSnapshot } from "./entry.ts";
 import type { JobSnapshot } from "./context.ts";
-import { MEMORY_ENTRY } from "../assembly/layout.ts";
 
 /** What settles a grant: the Admission that made it. */
 export interface Settler {
-  /** Null when there is no memory account. */
-  readonly memoryName: string | null;
+  readonly memory: LimiterIdentity | null;
   settle(grant: Grant, everything: boolean): void;
   /** @throws InvalidStateError when the entry debits no bucket. */
   checkReconcilable(grant: Grant, entry: number): void;
   reconcile(grant: Grant, entry: number, actual: number): void;
 }
 
-/** What a grant is made of. */
-export interface GrantParts {
-  readonly settler: Settler;
-  readonly demand: DemandSnapshot;
+/** What only some grants have to tell: those that waited, and those of an Admission with a sink. */
+export interface GrantStory {
   /** The job that events name; null without a sink. */
   readonly job: JobSnapshot | null;
   /** Ticks from `admit` to the grant. */
   readonly waitTicks: number;
   /** Ticks that each entry held the job, NaN when never; memory's stand last. Null when nobody held it. */
-  readonly heldTicks: Float64Array | null;
+  readonly heldTicks: readonly number[] | null;
 }
 
-let partsOf: (grant: Grant) => GrantParts;
+let readDemand: (grant: Grant) => DemandSnapshot;
+let readJob: (grant: Grant) => JobSnapshot | null;
+let isSettledBy: (grant: Grant, settler: Settler) => boolean;
 let claim: (grant: Grant, how: "released" | "rolled back") => boolean;
 
-/** What a grant was made of. */
-export function grantParts(grant: Grant): GrantParts {
-  return partsOf(grant);
+/** What a grant grants. */
+export function demandOf(grant: Grant): DemandSnapshot {
+  return readDemand(grant);
+}
+
+/** The job that events name; null without a sink. */
+export function jobOf(grant: Grant): JobSnapshot | null {
+  return readJob(grant);
+}
+
+/** Whether that settler made the grant. */
+export function isOwn(grant: Grant, settler: Settler): boolean {
+  return isSettledBy(grant, settler);
 }
 
 /** Claims the one settlement of a grant; false when it was claimed before. */
@@ -46,12 +54,17 @@ export function claimSettlement(grant: Grant, how: "released" | "rolled back"): 
  * do nothing. Disposing it is a release, so `using grant = await admission.admit(...)` settles at the end of the block.
  */
 export class Grant implements Disposable, AsyncDisposable {
-  readonly #parts: GrantParts;
+  readonly #settler: Settler;
+  readonly #demand: DemandSnapshot;
+  /** Null for a grant at once without a sink: most grants have nothing to tell, and cost less so. */
+  readonly #story: GrantStory | null;
   #settlement: "released" | "rolled back" | null = null;
   #reconciled: Set<number> | null = null;
 
   static {
-    partsOf = (grant) => grant.#parts;
+    readDemand = (grant) => grant.#demand;
+    readJob = (grant) => grant.#story === null ? null : grant.#story.job;
+    isSettledBy = (grant, settler) => grant.#settler === settler;
     claim = (grant, how) => {
       if (grant.#settlement !== null) return false;
       grant.#settlement = how;
@@ -60,13 +73,15 @@ export class Grant implements Disposable, AsyncDisposable {
   }
 
   /** Made by Admission only. */
-  constructor(parts: GrantParts) {
-    this.#parts = parts;
+  constructor(settler: Settler, demand: DemandSnapshot, story: GrantStory | null) {
+    this.#settler = settler;
+    this.#demand = demand;
+    this.#story = story;
   }
 
   /** Whether the demand named no account. */
   get isEmpty(): boolean {
-    return this.#parts.demand.entries.length === 0;
+    return this.#demand.entries.length === 0;
   }
 
   /** Whether it was released or rolled back. */
@@ -76,7 +91,7 @@ export class Grant implements Disposable, AsyncDisposable {
 
   /** From the `admit` call to the grant, in whole milliseconds; 0 when granted at once. */
   get wallWaitMs(): number {
-    return wholeMs(this.#parts.waitTicks);
+    return this.#story === null ? 0 : wholeMs(this.#story.waitTicks);
   }
 
   /**
@@ -85,16 +100,16 @@ export class Grant implements Disposable, AsyncDisposable {
    * at once. In demand order, memory last.
    */
   get waitTimesMs(): ReadonlyMap<string, number> {
-    const { heldTicks, demand, settler } = this.#parts;
+    const heldTicks = this.#story?.heldTicks ?? null;
     const waits = new Map<string, number>();
     if (heldTicks === null) return waits;
     const seen = new Set<unknown>();
     heldTicks.forEach((ticks, index) => {
-      const key = demand.entries[index]?.key ?? null;
+      const key = this.#demand.entries[index]?.key ?? null;
       // Two entries on one account were held there once.
       if (Number.isNaN(ticks) || seen.has(key)) return;
       seen.add(key);
-      const name = key?.limiterName ?? settler.memoryName ?? "memory";
+      const name = key?.limiterName ?? this.#settler.memory?.limiterName ?? "memory";
       waits.set(name, (waits.get(name) ?? 0) + wholeMs(ticks));
     });
     return waits;
@@ -102,12 +117,12 @@ export class Grant implements Disposable, AsyncDisposable {
 
   /** Returns the permits that come back at the end of the work; metered amounts stay spent. */
   release(): void {
-    this.#parts.settler.settle(this, false);
+    this.#settler.settle(this, false);
   }
 
   /** Returns everything, metered amounts too: for work that never went upstream. */
   rollback(): void {
-    this.#parts.settler.settle(this, true);
+    this.#settler.settle(this, true);
   }
 
   /**
@@ -120,7 +135,7 @@ export class Grant implements Disposable, AsyncDisposable {
    * not in the demand or `actual` is not a whole number, 0 or more.
    */
   settle<T>(limiter: RateLimiter<T>, actual: number | null | undefined, amount?: T): void {
-    const entry = entryOf(this.#parts.demand, limiter as RateLimiter<unknown>, amount);
+    const entry = entryOf(this.#demand, limiter as RateLimiter<unknown>, amount);
     checkActual(limiter as unknown as LimiterIdentity, actual);
     if (this.#settlement === "rolled back") {
       throw new InvalidStateError(
@@ -132,10 +147,10 @@ export class Grant implements Disposable, AsyncDisposable {
     if (actual === null || actual === undefined || Number.isNaN(actual)) return;
     this.#reconciled ??= new Set();
     if (this.#reconciled.has(entry)) return;
-    this.#parts.settler.checkReconcilable(this, entry);
+    this.#settler.checkReconcilable(this, entry);
     // Noted first: whoever is woken may throw, and the same usage must not count twice.
     this.#reconciled.add(entry);
-    this.#parts.settler.reconcile(this, entry, actual);
+    this.#settler.reconcile(this, entry, actual);
   }
 
   [Symbol.dispose](): void {
@@ -175,21 +190,4 @@ function checkActual(limiter: LimiterIdentity, actual: unknown): void {
 function nameOf(limiter: unknown): string {
   const name = (limiter as Partial<LimiterIdentity> | null)?.limiterName;
   return typeof name === "string" ? name : "the account";
-}
-
-/** Reads the held ticks of a granted waiter; null when nobody held it. */
-export function readHeldTicks(
-  entries: number,
-  hasMemory: boolean,
-  now: number,
-  heldSince: (entry: number) => number,
-): Float64Array | null {
-  let ticks: Float64Array | null = null;
-  for (let i = 0; i < entries + (hasMemory ? 1 : 0); i++) {
-    const since = heldSince(i < entries ? i : MEMORY_ENTRY);
-    if (Number.isNaN(since)) continue;
-    ticks ??= new Float64Array(entries + 1).fill(NaN);
-    ticks[i] = now - since;
-  }
-  return ticks;
 }

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "./clock.ts";
 import { MAX_TIMER_MS } from "./clock.ts";
-import { type Grant, grantParts } from "./grant.ts";
+import { demandOf, type Grant } from "./grant.ts";
 import type { Logger } from "./logger.ts";
 
 /** A grant admitted with `maxHoldMs` that is not settled. */
@@ -27,7 +27,8 @@ interface Watch {
 export class Holds {
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #watches = new Map<Grant, Watch>();
+  /** Null until a grant is watched: every settlement asks, and few admissions watch any. */
+  #watches: Map<Grant, Watch> | null = null;
 
   constructor(clock: Clock, logger: Logger) {
     this.#clock = clock;
@@ -36,12 +37,13 @@ export class Holds {
 
   watch(grant: Grant, maxHoldMs: number, admittedAt: string): void {
     const watch: Watch = { grantedAtMs: this.#clock.now(), maxHoldMs, admittedAt, timer: null };
+    this.#watches ??= new Map();
     this.#watches.set(grant, watch);
     this.#arm(grant, watch);
   }
 
   forget(grant: Grant): void {
-    if (this.#watches.size === 0) return;
+    if (this.#watches === null) return;
     const watch = this.#watches.get(grant);
     if (watch === undefined) return;
     watch.timer?.cancel();
@@ -51,7 +53,7 @@ export class Holds {
   /** Oldest first. */
   get list(): HeldGrant[] {
     const now = this.#clock.now();
-    return [...this.#watches].map(([grant, { grantedAtMs, maxHoldMs, admittedAt }]) => ({
+    return [...this.#watches ?? []].map(([grant, { grantedAtMs, maxHoldMs, admittedAt }]) => ({
       accounts: namesOf(grant),
       heldMs: now - grantedAtMs,
       maxHoldMs,
@@ -90,5 +92,5 @@ export class Holds {
 }
 
 function namesOf(grant: Grant): string[] {
-  return grantParts(grant).demand.entries.map((entry) => entry.key.limiterName);
+  return demandOf(grant).entries.map((entry) => entry.key.limiterName);
 }

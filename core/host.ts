@@ -1,6 +1,7 @@
-import { type Clock, turnWallNow } from "./clock.ts";
+import { type Clock, knownTurn, type Turn, turnWallNow } from "./clock.ts";
 import { InvalidStateError, UncorrectableError } from "./errors.ts";
 import type { LimiterIdentity } from "./account.ts";
+import type { DemandSnapshot } from "./entry.ts";
 import { type AccountRecord, type Kernel, type LineRecord, wasmKernel } from "./kernel.ts";
 import { WAKE_LINES } from "../assembly/layout.ts";
 import { show } from "./invariant.ts";
@@ -24,6 +25,10 @@ export class KernelHost<Waiter extends object = object> {
   quiet: { owner: WakeTarget; isForAll: boolean } | null = null;
   #defect: Error | null = null;
   #wallMs = NaN;
+  /** The turn whose wall time the kernel has. */
+  #turn: Turn | null = null;
+  /** The number of the demand that stands staged, 0 for none. */
+  #staged = 0;
   /** Records of accounts that the shell asks. An account that overrides a built-in one has its own beside it. */
   readonly #customRecords = new WeakMap<LimiterIdentity, AccountRecord>();
   readonly #nativeRecords = new WeakMap<object, AccountRecord>();
@@ -88,10 +93,80 @@ export class KernelHost<Waiter extends object = object> {
 
   /** Hands the wall time of this turn to the kernel, once a turn. */
   stampWall(clock: Clock): void {
+    if (this.#turn === null || this.#turn !== knownTurn(clock)) this.#stamp(clock);
+  }
+
+  #stamp(clock: Clock): void {
     const wallMs = turnWallNow(clock);
+    this.#turn = knownTurn(clock);
     if (wallMs === this.#wallMs) return;
     this.#wallMs = wallMs;
     this.kernel.setWallTime(wallMs);
+  }
+
+  /**
+   * The inline attempt of a demand that the kernel decides alone: its verdict. `now` is 0 where no account reads a clock,
+   * `reading` NaN where no memory gate is met.
+   */
+  attempt(line: LineRecord, demand: DemandSnapshot, now: number, reading: number): number {
+    const { single } = demand;
+    try {
+      // With numbers as arguments nothing has to be staged: 10 to 17 ns less for an attempt and its settlement.
+      if (single !== null) {
+        return this.kernel.attemptOne(line, single.limiterRecord, single.count, single.sum, now, reading);
+      }
+      this.stage(demand);
+      return this.kernel.attempt(line, demand.entries.length, now, reading);
+    } catch (error) {
+      throw this.trapped(error);
+    }
+  }
+
+  /** Parks a demand at the end of a line: the waiter's slot, or -1 when a table of the kernel is full. */
+  park(line: LineRecord, demand: DemandSnapshot): number {
+    this.assertSound();
+    this.stage(demand);
+    try {
+      return this.kernel.park(line, demand.entries.length);
+    } catch (error) {
+      throw this.trapped(error);
+    }
+  }
+
+  /** Frees the slot of a waiter that has left its line. */
+  recycle(slot: number): void {
+    this.assertSound();
+    try {
+      this.kernel.recycle(slot);
+    } catch (error) {
+      throw this.trapped(error);
+    }
+  }
+
+  /** Gives back what the kernel counts of a granted demand, all or only the gates: WAKE_ bits. */
+  settle(demand: DemandSnapshot, everything: boolean, now: number): number {
+    if (this.#defect !== null) throw brokenKernel(this.#defect);
+    const { single } = demand;
+    try {
+      if (single !== null) {
+        return this.kernel.settleOne(single.limiterRecord, single.count, single.sum, everything ? 1 : 0, now);
+      }
+      this.stage(demand);
+      return this.kernel.settle(demand.entries.length, everything ? 1 : 0, now);
+    } catch (error) {
+      throw this.trapped(error);
+    }
+  }
+
+  /** Writes the entries of a demand to where the kernel reads them. A demand that is admitted and settled stands there still. */
+  stage(demand: DemandSnapshot): void {
+    if (this.#staged === demand.number) return;
+    const { entries } = demand;
+    for (let i = 0; i < entries.length; i++) {
+      const { limiterRecord, keyRecord, count, sum } = entries[i]!;
+      this.kernel.stage(i, limiterRecord, keyRecord, count, sum);
+    }
+    this.#staged = demand.number;
   }
 
   /** Passes on which lines have to look again. What is no news is dropped for those that a failed attempt keeps quiet. */

@@ -25,6 +25,14 @@ export interface Kernel {
   takeWoken(): LineRecord;
 
   attempt(line: LineRecord, count: number, now: number, reading: number): number;
+  attemptOne(
+    line: LineRecord,
+    limiter: AccountRecord,
+    count: number,
+    sum: number,
+    now: number,
+    reading: number,
+  ): number;
   attemptRefusal(): number;
   park(line: LineRecord, count: number): number;
   generationOf(slot: number): number;
@@ -46,6 +54,7 @@ export interface Kernel {
   recycle(slot: number): void;
 
   settle(count: number, everything: number, now: number): number;
+  settleOne(limiter: AccountRecord, count: number, sum: number, everything: number, now: number): number;
 
   openCustom(): AccountRecord;
   openGate(capacity: number): AccountRecord;

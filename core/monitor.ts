@@ -1,7 +1,8 @@
 import { Alarm } from "./alarm.ts";
 import { type Clock, toTicks } from "./clock.ts";
-import { type AdmissionError, InvalidStateError, UncorrectableError } from "./errors.ts";
-import { claimSettlement, Grant, type GrantParts, type Settler } from "./grant.ts";
+import { type AdmissionError, InvalidStateError } from "./errors.ts";
+import { claimSettlement, Grant, type GrantStory, type Settler } from "./grant.ts";
+import type { DemandSnapshot } from "./entry.ts";
 import { Draining } from "./draining.ts";
 import { Holds } from "./holds.ts";
 import { currentHost, type KernelHost, opened, type WakeTarget } from "./host.ts";
@@ -10,7 +11,7 @@ import { show } from "./invariant.ts";
 import type { Logger } from "./logger.ts";
 import { MemoryLink } from "./memory.ts";
 import type { CheckedAdmissionOptions, MemoryAccount } from "./options.ts";
-import { type Departure, stopped, type Waiter, type Withdrawer } from "./parking.ts";
+import { closedBy, type Departure, stopped, type Waiter, type Withdrawer } from "./parking.ts";
 import { drive } from "./pass.ts";
 import { Reporter } from "./reporting.ts";
 import { bucketOf, giveBack, reconcileEntry } from "./settlement.ts";
@@ -39,6 +40,8 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   readonly wirings: Wirings;
   readonly holds: Holds;
   readonly maxQueue: number;
+  /** Whether there is neither a sink nor a memory account. */
+  readonly isPlain: boolean;
   readonly nested: "refuse" | "warn" | "off";
   /** What the account asked last threw. */
   fault: unknown = undefined;
@@ -75,6 +78,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     this.reporter = options.events === null
       ? null
       : new Reporter(options.events, this.host, this.clock, this.memory, memoryRecord);
+    this.isPlain = options.events === null && options.memory === null;
     this.#alarm = new Alarm(this.clock, () => this.#look());
     const self = weakly(this);
     this.wirings = new Wirings(this.host, () => self.deref()?.wakeByAccount());
@@ -92,8 +96,9 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     return this.#steps > 0;
   }
 
-  get memoryName(): string | null {
-    return this.memory === null ? null : this.memory.limiterName;
+  /** Whether nobody waits and no step runs, so that an attempt may be made at once. */
+  get isQuiet(): boolean {
+    return this.#steps === 0 && this.line.size === 0;
   }
 
   now(): number {
@@ -124,7 +129,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   /** Limits a wait to `waiter.expiresAt`. */
   limit(waiter: Waiter): void {
     this.#timeouts.add(waiter);
-    this.#arm();
+    this.arm();
   }
 
   /** The instant of the next look, ms, or null when only an event leads to one. */
@@ -132,7 +137,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     return this.#alarm.atMs;
   }
 
-  /** Asks for a pass, once however often it is called before that runs. */
+  /** Asks for one pass, however often it is called before that runs. */
   wake(): void {
     if (this.#isPassDue || this.size === 0 || !this.isStarted || this.#closed !== null) return;
     if (this.#isPassing) {
@@ -173,15 +178,15 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     }
   }
 
-  /** The step of a pass or an inline attempt: what wakes meanwhile leads to another pass after it. */
-  runPass(work: () => void): void {
+  /** A pass or an inline attempt begins, which is a step: what wakes meanwhile leads to another pass after it. */
+  beginPass(): void {
     this.#isPassing = true;
-    try {
-      this.step(work);
-    } finally {
-      this.#isPassing = false;
-    }
-    this.#arm();
+    this.#steps++;
+  }
+
+  endPass(): void {
+    this.#steps--;
+    this.#isPassing = false;
   }
 
   /** Tells the sink, if there is one. */
@@ -197,7 +202,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   }
 
   /** Waits for the next look, or for the end of a time limit. */
-  #arm(): void {
+  arm(): void {
     const isIdle = this.size === 0 || this.#closed !== null;
     const isLooking = this.isStarted && !isIdle;
     const first = isLooking ? (this.#isWokenByPass ? -Infinity : this.#lookAt) : Infinity;
@@ -206,9 +211,9 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     if (this.#alarm.set(Math.min(first, limit), Math.min(this.#laterLookAt, limit))) this.wake();
   }
 
-  makeGrant(parts: GrantParts): Grant {
+  makeGrant(demand: DemandSnapshot, story: GrantStory | null): Grant {
     this.#draining.granted();
-    return new Grant(parts);
+    return new Grant(this, demand, story);
   }
 
   settle(grant: Grant, everything: boolean): void {
@@ -272,9 +277,10 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     if (this.isStarted) drive(this, false, true);
     if (this.isClosed) return;
     // The clock costs more than a pass: it is read again only for those who wait with a limit.
-    const now = this.#timeouts.first === null ? -Infinity : this.now();
-    for (const waiter of this.#timeouts.due(now)) this.expire(waiter);
-    if (!this.isStarted) this.#arm();
+    if (this.#timeouts.first !== null) {
+      for (const waiter of this.#timeouts.due(this.now())) this.expire(waiter);
+    }
+    if (!this.isStarted) this.arm();
   }
 
   #close(error: () => AdmissionError, reason: RejectReason): void {
@@ -288,12 +294,4 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     }
     this.line.shed(error, reason);
   }
-}
-
-function closedBy(defect: unknown): UncorrectableError {
-  const what = defect instanceof Error ? defect.message : show(defect);
-  return new UncorrectableError(`This Admission closed on a defect: ${what}`, {
-    code: "defect",
-    cause: defect,
-  });
 }

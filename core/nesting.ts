@@ -1,5 +1,5 @@
 import { CountingGate } from "./accounts/counting_gate.ts";
-import type { DemandSnapshot, Entry } from "./demand.ts";
+import type { DemandSnapshot, Entry } from "./entry.ts";
 import { NestedDemandError } from "./errors.ts";
 import type { Grant } from "./grant.ts";
 import { show } from "./invariant.ts";
@@ -10,6 +10,12 @@ interface Ancestor {
   demand: DemandSnapshot;
   grant: Grant;
   outer: Ancestor | null;
+}
+
+/** What an admission does about nested demands. */
+interface NestingRules {
+  readonly nested: "refuse" | "warn" | "off";
+  readonly logger: Logger;
 }
 
 /** As much of Node's AsyncLocalStorage as is needed. */
@@ -41,20 +47,29 @@ export async function runNested<R>(demand: DemandSnapshot, grant: Grant, work: (
   }
 }
 
+/** Whether any work runs inside `run` now: without it there is nothing to look for. */
+export function isNesting(): boolean {
+  return running > 0;
+}
+
 /**
  * Looks for a gate on which the demand and what its ancestors hold exceed the capacity: the ancestors wait for this work and
- * it would wait for them.
+ * it would wait for them. Work that is `detached` is waited for by nobody.
  *
- * @throws NestedDemandError when there is one and `policy` is "refuse".
+ * @throws NestedDemandError when there is one and the admission refuses nested demands.
  */
-export function checkNesting(demand: DemandSnapshot, policy: "refuse" | "warn", logger: Logger): void {
-  if (running === 0) return;
+export function checkNesting(
+  { nested, logger }: NestingRules,
+  demand: DemandSnapshot,
+  detached: boolean | undefined,
+): void {
+  if (nested === "off" || detached === true) return;
   const ancestor = storage?.getStore() ?? null;
   if (ancestor === null) return;
   for (const entry of demand.entries) {
     const error = nestedOn(entry, ancestor);
     if (error === null) continue;
-    if (policy === "refuse") throw error;
+    if (nested === "refuse") throw error;
     logger.warn(error.message, { account: error.account, ancestors: error.ancestors });
   }
 }

@@ -1,9 +1,11 @@
-import { CancellationError } from "./errors.ts";
+import { CancellationError, UncorrectableError } from "./errors.ts";
 import type { JobContext, JobSnapshot } from "./context.ts";
-import type { DemandSnapshot } from "./demand.ts";
+import type { DemandSnapshot } from "./entry.ts";
 import type { RejectReason } from "./events.ts";
 import type { Grant } from "./grant.ts";
+import { show } from "./invariant.ts";
 import { dropFaults } from "./logger.ts";
+import { hearAbort, listenTo, type SignalListener, stopListening } from "./signals.ts";
 
 /** Why a waiter leaves without a grant: what its caller gets, and what events say. */
 export interface Departure {
@@ -16,61 +18,130 @@ export interface Withdrawer {
   withdraw(waiter: Waiter, departure: Departure): void;
 }
 
+/** What only few waiters have; made when it is needed first, so that a million others do without. */
+class Rarity {
+  /** The job that events name. */
+  job: JobSnapshot | null = null;
+  /** Set while a step runs that has not met this waiter yet: it leaves then, and a grant in progress is undone. */
+  departure: Departure | null = null;
+  /** What it was settled with before it had a promise. */
+  grant: Grant | null = null;
+  error: unknown = undefined;
+  expiresAt = Infinity;
+  timeoutIndex = -1;
+  forgetContext: (() => void) | null = null;
+}
+
+/**
+ * Resolving a promise with it rejects the promise, a microtask later. So a waiter keeps one function of its promise instead
+ * of two, which is 64 bytes less of 320 on V8 (November 2026).
+ */
+class Failure implements PromiseLike<never> {
+  readonly #error: unknown;
+
+  constructor(error: unknown) {
+    this.#error = error;
+  }
+
+  then(_fulfilled?: unknown, rejected?: ((error: unknown) => unknown) | null): this {
+    rejected?.(this.#error);
+    return this;
+  }
+}
+
+/** The slot of a waiter that was settled. */
+const SETTLED = -2;
+
 /** One parked `admit` call, beside its record in the kernel. It is settled once, by a grant or an error. */
-export class Waiter {
+export class Waiter implements SignalListener {
   readonly demand: DemandSnapshot;
   readonly monitor: Withdrawer;
   /** Tick of the `admit` call. */
   readonly arrivedAt: number;
-  readonly job: JobSnapshot | null;
   /** Its place in the order of arrival. */
   number = 0;
+  /** Where it stands in the kernel, -1 before it does. */
   slot = -1;
-  generation = 0;
-  grant: Grant | null = null;
-  /** Set while a step runs that has not met this waiter yet: it leaves then, and a grant in progress is undone. */
-  departure: Departure | null = null;
-  /** Tick at which the caller's patience ends, Infinity for none. */
-  expiresAt: number = Infinity;
-  /** Its place among those with a time limit, -1 for none. */
-  timeoutIndex = -1;
-  /** Whether `maxQueue` counts it: an empty demand is not. */
-  readonly isCounted: boolean;
-  isSettled = false;
-  /** The error of a settled waiter without a grant. */
-  error: unknown = undefined;
-  #resolve: ((grant: Grant) => void) | null = null;
-  #reject: ((error: unknown) => void) | null = null;
+  #resolve: ((outcome: Grant | Failure) => void) | null = null;
   #signal: AbortSignal | null = null;
-  #forgetContext: (() => void) | null = null;
+  #rarity: Rarity | null = null;
 
   constructor(monitor: Withdrawer, demand: DemandSnapshot, arrivedAt: number, job: JobSnapshot | null) {
     this.monitor = monitor;
     this.demand = demand;
     this.arrivedAt = arrivedAt;
-    this.job = job;
-    this.isCounted = demand.entries.length > 0;
+    if (job !== null) this.#rare().job = job;
+  }
+
+  /** Whether `maxQueue` counts it: an empty demand is not. */
+  get isCounted(): boolean {
+    return this.demand.entries.length > 0;
+  }
+
+  get job(): JobSnapshot | null {
+    return this.#rarity === null ? null : this.#rarity.job;
+  }
+
+  get isSettled(): boolean {
+    return this.slot === SETTLED;
+  }
+
+  /** The grant of a waiter that was settled before it had a promise; null for others. */
+  get grant(): Grant | null {
+    return this.#rarity === null ? null : this.#rarity.grant;
+  }
+
+  /** Likewise the error. */
+  get error(): unknown {
+    return this.#rarity === null ? undefined : this.#rarity.error;
+  }
+
+  /** Set while a step runs that has not met this waiter yet: it leaves then, and a grant in progress is undone. */
+  get departure(): Departure | null {
+    return this.#rarity === null ? null : this.#rarity.departure;
+  }
+
+  /** Tick at which the caller's patience ends, Infinity for none. */
+  get expiresAt(): number {
+    return this.#rarity === null ? Infinity : this.#rarity.expiresAt;
+  }
+
+  set expiresAt(ticks: number) {
+    if (ticks !== Infinity) this.#rare().expiresAt = ticks;
+  }
+
+  /** Its place among those with a time limit, -1 for none. */
+  get timeoutIndex(): number {
+    return this.#rarity === null ? -1 : this.#rarity.timeoutIndex;
+  }
+
+  set timeoutIndex(index: number) {
+    this.#rare().timeoutIndex = index;
   }
 
   /** The caller's promise; for a waiter that is settled already, a settled one. */
   promise(): Promise<Grant> {
     if (this.isSettled) return this.grant !== null ? Promise.resolve(this.grant) : Promise.reject(this.error);
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       this.#resolve = resolve;
-      this.#reject = reject;
     });
+  }
+
+  /** Notes how it leaves, unless that is known already. */
+  mark(departure: Departure): void {
+    this.#rare().departure ??= departure;
   }
 
   succeed(grant: Grant): void {
     this.#settled();
-    this.grant = grant;
-    this.#resolve?.(grant);
+    if (this.#resolve === null) this.#rare().grant = grant;
+    else this.#resolve(grant);
   }
 
   fail(error: unknown): void {
     this.#settled();
-    this.error = error;
-    this.#reject?.(error);
+    if (this.#resolve === null) this.#rare().error = error;
+    else this.#resolve(new Failure(error));
   }
 
   /** Leaves the line when the signal aborts or the context is cancelled, whichever comes first. */
@@ -80,15 +151,29 @@ export class Waiter {
       listenTo(signal, this);
     }
     if (context !== null) {
-      this.#forgetContext = context.onCancel(() => this.monitor.withdraw(this, cancelled())) ?? null;
+      this.#rare().forgetContext = context.onCancel(() => this.monitor.withdraw(this, cancelled())) ?? null;
     }
   }
 
+  handleEvent(): void {
+    hearAbort(this.#signal!, this);
+  }
+
+  leave(reason: unknown): void {
+    this.monitor.withdraw(this, { error: reason, reason: "cancelled" });
+  }
+
   #settled(): void {
-    this.isSettled = true;
+    this.slot = SETTLED;
     const signal = this.#signal;
     if (signal !== null) dropFaults(() => stopListening(signal, this));
-    if (this.#forgetContext !== null) dropFaults(this.#forgetContext);
+    const forgetContext = this.#rarity === null ? null : this.#rarity.forgetContext;
+    if (forgetContext !== null) dropFaults(forgetContext);
+  }
+
+  #rare(): Rarity {
+    this.#rarity ??= new Rarity();
+    return this.#rarity;
   }
 }
 
@@ -104,33 +189,11 @@ export function stopped(): Departure & { error: CancellationError } {
   return { error, reason: "shutdown" };
 }
 
-interface Listeners {
-  waiters: Set<Waiter>;
-  onAbort: () => void;
-}
-
-/** One listener per signal, however many waiters share it: runtimes warn at the eleventh. */
-const listening = new WeakMap<AbortSignal, Listeners>();
-
-function listenTo(signal: AbortSignal, waiter: Waiter): void {
-  const known = listening.get(signal);
-  if (known !== undefined) {
-    known.waiters.add(waiter);
-    return;
-  }
-  const waiters = new Set([waiter]);
-  const onAbort = () => {
-    for (const each of [...waiters]) {
-      each.monitor.withdraw(each, { error: signal.reason, reason: "cancelled" });
-    }
-  };
-  listening.set(signal, { waiters, onAbort });
-  signal.addEventListener("abort", onAbort, { once: true });
-}
-
-function stopListening(signal: AbortSignal, waiter: Waiter): void {
-  const known = listening.get(signal);
-  if (known === undefined || !known.waiters.delete(waiter) || known.waiters.size > 0) return;
-  signal.removeEventListener("abort", known.onAbort);
-  listening.delete(signal);
+/** What every caller gets once admission closed on a defect. */
+export function closedBy(defect: unknown): UncorrectableError {
+  const what = defect instanceof Error ? defect.message : show(defect);
+  return new UncorrectableError(`This Admission closed on a defect: ${what}`, {
+    code: "defect",
+    cause: defect,
+  });
 }

@@ -1,7 +1,7 @@
 import type { RateLimiter } from "./account.ts";
 import { checkedInstant, checkedVerdict } from "./answers.ts";
 import { isReadableRefusal, UncorrectableError } from "./errors.ts";
-import { type Grant, readHeldTicks } from "./grant.ts";
+import type { Grant } from "./grant.ts";
 import { refusal } from "./accounts/native.ts";
 import { invariant, show } from "./invariant.ts";
 import type { Monitor } from "./monitor.ts";
@@ -40,24 +40,15 @@ export function drive(
   reportsHeld: boolean,
   now: number = monitor.now(),
 ): void {
-  const { host, line: { record: line } } = monitor;
-  const { kernel } = host;
+  const { host } = monitor;
   try {
-    monitor.runPass(() => {
-      host.stampWall(monitor.clock);
-      const wantsHeld = reportsHeld && monitor.reporter !== null;
-      const reading = monitor.memoryLink.reading(now);
-      invariant(
-        kernel.begin(line, isInline ? 1 : 0, wantsHeld ? 1 : 0, now, reading) === 1,
-        "no step runs when one begins",
-      );
-      let word = kernel.next(line);
-      while ((word & OUTCOME_MASK) !== DONE) {
-        word = follow(monitor, word, now);
-        if (monitor.host.defect !== null) return;
-      }
-      monitor.lookAgainAt(kernel.deadline(line), kernel.laterDeadline(line));
-    });
+    monitor.beginPass();
+    try {
+      walk(monitor, isInline, reportsHeld && monitor.reporter !== null, now);
+    } finally {
+      monitor.endPass();
+    }
+    monitor.arm();
     // A line that attempted in between may have been refused for what a failed attempt gave back.
     host.deliverWakes(WAKE_LINES);
     monitor.sweep();
@@ -66,6 +57,24 @@ export function drive(
     if (isTrap(error)) host.trapped(error);
     else closeOn(monitor, error);
   }
+}
+
+/** Moves the cursor from the head to its end, and notes when to look again. */
+function walk(monitor: Monitor, isInline: boolean, wantsHeld: boolean, now: number): void {
+  const { host, line: { record: line }, memoryLink } = monitor;
+  const { kernel } = host;
+  host.stampWall(monitor.clock);
+  const reading = memoryLink.reading(now);
+  invariant(
+    kernel.begin(line, isInline ? 1 : 0, wantsHeld ? 1 : 0, now, reading) === 1,
+    "no step runs when one begins",
+  );
+  let word = kernel.next(line);
+  while ((word & OUTCOME_MASK) !== DONE) {
+    word = follow(monitor, word, now);
+    if (host.defect !== null) return;
+  }
+  monitor.lookAgainAt(kernel.deadline(line), kernel.laterDeadline(line));
 }
 
 /** Closes the admission; if the kernel turns out to be broken as well, that has failed everyone already. */
@@ -113,21 +122,27 @@ function follow(monitor: Monitor, word: number, now: number): number {
 }
 
 function granted(monitor: Monitor, waiter: Waiter, now: number): void {
-  const { kernel } = monitor.host;
   const { demand, job } = waiter;
-  const count = demand.entries.length;
-  const heldTicks = readHeldTicks(
-    count,
-    monitor.memory !== null,
-    now,
-    (entry) => kernel.heldSince(waiter.slot, entry),
-  );
+  const heldTicks = readHeldTicks(monitor, waiter, now);
   const waitTicks = Math.max(0, now - waiter.arrivedAt);
-  const grant = monitor.makeGrant({ settler: monitor, demand, job, waitTicks, heldTicks });
+  const grant = monitor.makeGrant(demand, { job, waitTicks, heldTicks });
   monitor.reporter?.granted(demand.entries, job!, heldTicks);
   monitor.line.forget(waiter);
   if (waiter.departure === null) waiter.succeed(grant);
   else takeBack(monitor, waiter, grant, waiter.departure);
+}
+
+/** How long each account held a granted waiter, memory last, NaN when never; null when nobody did. */
+function readHeldTicks({ host, memory }: Monitor, { slot, demand }: Waiter, now: number): number[] | null {
+  const entries = demand.entries.length;
+  const hasMemory = memory !== null;
+  let ticks: number[] | null = null;
+  for (let i = 0; i < entries + (hasMemory ? 1 : 0); i++) {
+    const held = now - host.kernel.heldSince(slot, i < entries ? i : MEMORY_ENTRY);
+    if (ticks !== null) ticks.push(held);
+    else if (!Number.isNaN(held)) ticks = i === 0 ? [held] : [...new Array<number>(i).fill(NaN), held];
+  }
+  return ticks;
 }
 
 /** The caller left while its grant was being reported: everything is returned, and it gets its own error. */
@@ -161,7 +176,7 @@ function refused(monitor: Monitor, waiter: Waiter, now: number): void {
 function thrownDeparture(monitor: Monitor, waiter: Waiter, entry: number, fault: unknown): Departure {
   if (isReadableRefusal(fault)) return { error: fault, reason: "circuit_blocked" };
   const account = entry === MEMORY_ENTRY
-    ? monitor.memoryName!
+    ? monitor.memory!.limiterName
     : waiter.demand.entries[entry]!.key.limiterName;
   const message = `Cannot admit: account ${show(account)} failed: ${messageOf(fault)}`;
   monitor.logger.error(message, { account, job: waiter.job?.id ?? null });

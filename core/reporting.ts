@@ -2,7 +2,7 @@ import type { LimiterIdentity } from "./account.ts";
 import { isFreed } from "./accounts/native.ts";
 import { type Clock, toMs } from "./clock.ts";
 import type { JobSnapshot } from "./context.ts";
-import type { Entry } from "./demand.ts";
+import type { Entry } from "./entry.ts";
 import { type EventSink, limiterEvent, type RejectReason, type Transition } from "./events.ts";
 import type { KernelHost } from "./host.ts";
 import { dropFaults } from "./logger.ts";
@@ -44,7 +44,7 @@ export class Reporter {
   }
 
   /** Every entry in demand order, then memory if it held the job. `heldTicks` as in a grant. */
-  granted(entries: readonly Entry[], job: JobSnapshot, heldTicks: Float64Array | null): void {
+  granted(entries: readonly Entry[], job: JobSnapshot, heldTicks: readonly number[] | null): void {
     entries.forEach((_, index) =>
       this.#granted(this.#subject(entries, index), job, heldTicks?.[index] ?? NaN)
     );

@@ -1,6 +1,6 @@
 import { TokenBucketRateLimiter } from "./accounts/token_bucket.ts";
-import type { DemandSnapshot, Entry } from "./demand.ts";
-import { type Grant, grantParts } from "./grant.ts";
+import type { DemandSnapshot, Entry } from "./entry.ts";
+import { demandOf, type Grant } from "./grant.ts";
 import { show } from "./invariant.ts";
 import type { Logger } from "./logger.ts";
 import { UpstreamFailure } from "./models/upstream_failure.ts";
@@ -24,7 +24,7 @@ export async function workUnder<R>(
   { signal, context }: AdmitOptions,
   logger: Logger,
 ): Promise<R> {
-  const { demand } = grantParts(grant);
+  const demand = demandOf(grant);
   if (signal?.aborted || context?.isCancelled) {
     grant.rollback();
     throw signal?.aborted ? signal.reason : cancelled().error;

@@ -1,8 +1,7 @@
 import { toTicks } from "./clock.ts";
-import type { DemandSnapshot, Entry } from "./demand.ts";
+import type { DemandSnapshot, Entry } from "./entry.ts";
 import { InvalidStateError } from "./errors.ts";
-import { type Grant, grantParts } from "./grant.ts";
-import { stage } from "./attempt.ts";
+import { demandOf, type Grant, jobOf } from "./grant.ts";
 import { nativeBinding, runPublicWake } from "./accounts/native.ts";
 import { TokenBucketRateLimiter } from "./accounts/token_bucket.ts";
 import type { Monitor } from "./monitor.ts";
@@ -16,26 +15,33 @@ const NO_FAULTS: readonly unknown[] = Object.freeze([]);
  * what throws on the way is thrown at the end.
  */
 export function giveBack(monitor: Monitor, grant: Grant, everything: boolean): void {
-  const { demand } = grantParts(grant);
-  const isPlain = demand.isNative && monitor.reporter === null && monitor.memoryLink.isPlainFor(1);
-  // A settlement is news wherever it happens, also while a failed attempt gives back.
-  const { quiet } = monitor.host;
-  monitor.host.quiet = null;
-  const faults = isPlain ? giveAtOnce(monitor, demand, everything) : giveOneByOne(monitor, grant, everything);
-  monitor.host.quiet = quiet;
+  const demand = demandOf(grant);
+  const isUnheard = monitor.isPlain || (monitor.reporter === null && monitor.memoryLink.isPlainFor(1));
+  const faults = demand.isNative && isUnheard
+    ? giveAtOnce(monitor, demand, everything)
+    : giveOneByOne(monitor, grant, everything);
   monitor.wake();
+  if (faults.length > 0) throwAll(faults);
+}
+
+function throwAll(faults: readonly unknown[]): never {
   if (faults.length === 1) throw faults[0];
-  if (faults.length > 1) {
-    throw new AggregateError(faults, `${faults.length} accounts failed while a grant was settled`);
-  }
+  throw new AggregateError(faults, `${faults.length} accounts failed while a grant was settled`);
 }
 
 function giveAtOnce(monitor: Monitor, demand: DemandSnapshot, everything: boolean): readonly unknown[] {
-  const { entries } = demand;
-  if (entries.length === 0) return NO_FAULTS;
-  const bits = giveNative(monitor, entries, everything, demand.clocks.length > 0);
-  const isQuiet = (bits & (WAKE_SLOT | GIVE_DECLINED)) === 0;
-  if (isQuiet && monitor.memory === null) return NO_FAULTS;
+  if (demand.entries.length === 0) return NO_FAULTS;
+  const { host, clock } = monitor;
+  host.stampWall(clock);
+  const now = everything && demand.clock !== null ? monitor.now() : 0;
+  const bits = host.settle(demand, everything, now);
+  if (bits !== 0) host.deliverWakes(bits);
+  const isHeard = (bits & (WAKE_SLOT | GIVE_DECLINED)) !== 0 || monitor.memory !== null;
+  return isHeard ? asNews(monitor, () => tell(monitor, demand, bits)) : NO_FAULTS;
+}
+
+/** Runs the public wakes and tells memory; answers what went wrong. */
+function tell(monitor: Monitor, { entries }: DemandSnapshot, bits: number): readonly unknown[] {
   const faults: unknown[] = (bits & GIVE_DECLINED) === 0 ? [] : [declined(entries)];
   if ((bits & WAKE_SLOT) !== 0) {
     for (const entry of entries) collect(faults, () => runPublicWake(entry.limiter));
@@ -44,34 +50,24 @@ function giveAtOnce(monitor: Monitor, demand: DemandSnapshot, everything: boolea
   return faults;
 }
 
-/** Stages the entries and gives back those the kernel counts; answers its bits after the lines were woken. */
-function giveNative(
-  monitor: Monitor,
-  entries: readonly Entry[],
-  everything: boolean,
-  readsClock: boolean,
-): number {
-  const { host, clock } = monitor;
-  const { kernel } = host;
-  host.stampWall(clock);
-  stage(kernel, entries);
-  const now = everything && readsClock ? toTicks(clock.now()) : 0;
-  const bits = settleInKernel(monitor, entries.length, everything, now);
-  if (bits !== 0) host.deliverWakes(bits);
-  return bits;
-}
-
-function settleInKernel({ host }: Monitor, count: number, everything: boolean, now: number): number {
-  host.assertSound();
+/** A settlement is news wherever it happens, also while a failed attempt gives back. */
+function asNews<T>({ host }: Monitor, work: () => T): T {
+  const { quiet } = host;
+  host.quiet = null;
   try {
-    return host.kernel.settle(count, everything ? 1 : 0, now);
-  } catch (error) {
-    throw host.trapped(error);
+    return work();
+  } finally {
+    host.quiet = quiet;
   }
 }
 
-function giveOneByOne(monitor: Monitor, grant: Grant, everything: boolean): unknown[] {
-  const { demand, job } = grantParts(grant);
+function giveOneByOne(monitor: Monitor, grant: Grant, everything: boolean): readonly unknown[] {
+  return asNews(monitor, () => giveEach(monitor, grant, everything));
+}
+
+function giveEach(monitor: Monitor, grant: Grant, everything: boolean): readonly unknown[] {
+  const demand = demandOf(grant);
+  const job = jobOf(grant);
   const faults: unknown[] = [];
   for (const entry of demand.entries) {
     const isReturned = everything || isReleased(entry, faults);
@@ -98,7 +94,12 @@ function isReleased({ limiter }: Entry, faults: unknown[]): boolean {
 
 /** Gives one entry back, if it is to be; the kernel drops its note of the grant in any case. Answers the kernel's bits. */
 function giveEntry(monitor: Monitor, entry: Entry, isReturned: boolean): number {
-  const bits = giveNative(monitor, [entry], isReturned, true);
+  const { host, clock } = monitor;
+  host.stampWall(clock);
+  const { limiterRecord, count, sum } = entry;
+  const now = isReturned ? toTicks(clock.now()) : 0;
+  const bits = host.guard((kernel) => kernel.settleOne(limiterRecord, count, sum, isReturned ? 1 : 0, now));
+  if (bits !== 0) host.deliverWakes(bits);
   if ((bits & GIVE_DECLINED) !== 0) throw declined([entry]);
   if (isReturned && !entry.isNative) entry.limiter.give(entry.amounts);
   return bits;
@@ -125,7 +126,7 @@ function declined(entries: readonly Entry[]): InvalidStateError {
  * @throws InvalidStateError when it debits none, or what it reserved there is unknown.
  */
 export function bucketOf(grant: Grant, index: number): TokenBucketRateLimiter {
-  const { key, amounts } = grantParts(grant).demand.entries[index]!;
+  const { key, amounts } = demandOf(grant).entries[index]!;
   const bucket = key as unknown;
   const what = `Cannot settle ${show(key.limiterName)}`;
   if (!(bucket instanceof TokenBucketRateLimiter)) {
@@ -140,7 +141,7 @@ export function bucketOf(grant: Grant, index: number): TokenBucketRateLimiter {
 /** Charges or refunds the difference between what an entry reserved and what was used; wakes come last. */
 export function reconcileEntry(monitor: Monitor, grant: Grant, index: number, actual: number): void {
   const bucket = bucketOf(grant, index);
-  const reserved = grantParts(grant).demand.entries[index]!.sum;
+  const reserved = demandOf(grant).entries[index]!.sum;
   const { record } = nativeBinding(bucket)!;
   const now = toTicks(monitor.clock.now());
   const bits = monitor.host.guard((kernel) => kernel.reconcile(record, actual - reserved, now));

@@ -1,6 +1,5 @@
-import { stage } from "./attempt.ts";
 import type { JobSnapshot } from "./context.ts";
-import type { DemandSnapshot } from "./demand.ts";
+import type { DemandSnapshot } from "./entry.ts";
 import { type AdmissionError, QueueFullError } from "./errors.ts";
 import type { RejectReason } from "./events.ts";
 import type { KernelHost } from "./host.ts";
@@ -54,12 +53,10 @@ export class WaitingLine {
 
   /** The same, but null when the table is full. */
   tryPark(demand: DemandSnapshot, job: JobSnapshot | null, arrivedAt: number): Waiter | null {
-    const waiter = new Waiter(this.#monitor, demand, arrivedAt, job);
-    stage(this.host.kernel, demand.entries);
-    const slot = this.host.guard((kernel) => kernel.park(this.record, demand.entries.length));
+    const slot = this.host.park(this.record, demand);
     if (slot < 0) return null;
+    const waiter = new Waiter(this.#monitor, demand, arrivedAt, job);
     waiter.slot = slot;
-    waiter.generation = this.host.kernel.generationOf(slot);
     this.host.waiters[slot] = waiter;
     waiter.number = this.#parked++;
     if (waiter.isCounted) this.#counted++;
@@ -69,15 +66,18 @@ export class WaitingLine {
 
   /** Takes a waiter out for a reason of its own; while a step runs it is marked, and leaves when the step meets it. */
   withdraw(waiter: Waiter, departure: Departure): void {
-    const isOut = this.host.guard((kernel) => kernel.withdraw(waiter.slot, waiter.generation)) === 1;
-    if (isOut) this.depart(waiter, departure, this.#monitor.now(), NO_ENTRY);
-    else waiter.departure ??= departure;
+    if (this.#takeOut(waiter)) this.depart(waiter, departure, this.#reportedNow(), NO_ENTRY);
+    else waiter.mark(departure);
   }
 
   /** A waiter that the kernel has let go leaves without a grant; `refusedBy` is the entry that refused it, or NO_ENTRY. */
   depart(waiter: Waiter, departure: Departure, now: number, refusedBy: number): void {
     this.#shrink(waiter);
-    this.#monitor.report((reporter) => reporter.rejected(waiter, departure.reason, now, refusedBy));
+    if (this.#monitor.reporter !== null) {
+      // Who hears of it may abort or cancel the same waiter: that comes too late, and must not reach the kernel.
+      this.host.waiters[waiter.slot] = undefined;
+      this.#monitor.report((reporter) => reporter.rejected(waiter, departure.reason, now, refusedBy));
+    }
     this.#recycle(waiter);
     waiter.fail(departure.error);
   }
@@ -90,19 +90,18 @@ export class WaitingLine {
 
   /** Takes a waiter out that only tried; nothing is reported. */
   retract(waiter: Waiter): void {
-    this.host.guard((kernel) => kernel.withdraw(waiter.slot, waiter.generation));
+    this.#takeOut(waiter);
     this.forget(waiter);
   }
 
   /** Everyone leaves, oldest first, each with an error of its own. */
   shed(error: () => AdmissionError, reason: RejectReason): void {
     const { host, record } = this;
-    const now = this.#monitor.now();
+    const now = this.#reportedNow();
     const headSlot = () => host.guard((kernel) => kernel.headSlot(record));
     for (let slot = headSlot(); slot >= 0; slot = headSlot()) {
       const waiter = host.waiters[slot]!;
-      const isOut = host.guard((kernel) => kernel.withdraw(slot, waiter.generation)) === 1;
-      if (!isOut) return this.#mark(error, reason);
+      if (!this.#takeOut(waiter)) return this.#mark(error, reason);
       this.depart(waiter, { error: error(), reason }, now, NO_ENTRY);
     }
   }
@@ -117,9 +116,23 @@ export class WaitingLine {
   /** A step is running: it asks nobody any more and meets the marked ones; whoever it does not meet is shed after it. */
   #mark(error: () => AdmissionError, reason: RejectReason): void {
     for (const waiter of this.#mine()) {
-      this.host.guard((kernel) => kernel.withdraw(waiter.slot, waiter.generation));
-      waiter.departure ??= { error: error(), reason };
+      this.#takeOut(waiter);
+      waiter.mark({ error: error(), reason });
     }
+  }
+
+  /** Takes a waiter out of the kernel's line; false when a running step only marks it, or when it has left. */
+  #takeOut(waiter: Waiter): boolean {
+    const { host } = this;
+    const { slot } = waiter;
+    // Its slot may be another's by now.
+    if (host.waiters[slot] !== waiter) return false;
+    return host.guard((kernel) => kernel.withdraw(slot, kernel.generationOf(slot))) === 1;
+  }
+
+  /** The clock costs more than a departure: it is read only where somebody hears of it. */
+  #reportedNow(): number {
+    return this.#monitor.reporter === null ? 0 : this.#monitor.now();
   }
 
   #mine(): Waiter[] {
@@ -133,7 +146,7 @@ export class WaitingLine {
   }
 
   #recycle(waiter: Waiter): void {
-    this.host.guard((kernel) => kernel.recycle(waiter.slot));
+    this.host.recycle(waiter.slot);
     this.host.waiters[waiter.slot] = undefined;
   }
 }

@@ -1,5 +1,5 @@
 import type { LimiterIdentity, RateLimiter } from "./account.ts";
-import type { Entry } from "./demand.ts";
+import type { Entry } from "./entry.ts";
 import type { KernelHost } from "./host.ts";
 import { type Weak, weakly } from "./weak.ts";
 

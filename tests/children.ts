@@ -17,15 +17,19 @@ export interface Child {
 }
 
 /** Runs a program to its end; on Deno with a function `gc`, as `Bun.gc` is there anyway. */
-export function runChild(name: string): Child {
+export function runChild(
+  name: string,
+  args: readonly string[] = [],
+  limitMs: number = CHILD_LIMIT_MS,
+): Child {
   const program = fileURLToPath(new URL(`./fixtures/children/${name}.ts`, import.meta.url));
   const flags = process.versions["bun"] === undefined
     ? ["run", "-A", "--no-check", "--v8-flags=--expose-gc"]
     : ["run"];
   const env = { ...process.env, NO_COLOR: "1" };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, program], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, program, ...args], {
     encoding: "utf8",
-    timeout: CHILD_LIMIT_MS,
+    timeout: limitMs,
     env,
   });
   return { status, lines: stdout.split("\n").filter((line) => line !== ""), errors: stderr };

@@ -182,7 +182,7 @@ export const WINDOW: readonly Mutant[] = [
   {
     id: "window-slot-comes-back-on-release",
     rules: ["ACC-15"],
-    file: "assembly/border_lines.ts",
+    file: "assembly/border_attempts.ts",
     find: "(everything || account.kind == KIND_GATE)",
     replace: "(everything || account.kind != 2)",
     tests: [ADMISSION],
@@ -199,8 +199,8 @@ export const WINDOW: readonly Mutant[] = [
     id: "window-clock-is-not-compared",
     rules: ["BEY-53"],
     file: "core/demand.ts",
-    find: "  return binding.clock;\n}\n\nfunction needsWiring",
-    replace: "  return null;\n}\n\nfunction needsWiring",
+    find: "  return binding.clock;\n}\n\n/** The bucket",
+    replace: "  return null;\n}\n\n/** The bucket",
     tests: [DEMAND],
   },
   {

@@ -107,7 +107,7 @@ export const FAULTS: readonly Mutant[] = [
   {
     id: "defect-is-not-the-cause",
     rules: ["FLT-10"],
-    file: "core/monitor.ts",
+    file: "core/parking.ts",
     find: "cause: defect,",
     replace: "cause: new Error(what),",
     tests: ["tests/defects_test.ts"],

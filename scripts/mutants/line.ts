@@ -136,7 +136,7 @@ export const DEADLINES: readonly Mutant[] = [
   {
     id: "stop-at-the-first-no-inline",
     rules: ["MON-06", "FLT-05"],
-    file: "assembly/border_lines.ts",
+    file: "assembly/border_attempts.ts",
     find: "if (answer == NO) continue;",
     replace: "if (answer == NO) return NO;",
     tests: ["tests/mutant_gaps_test.ts"],

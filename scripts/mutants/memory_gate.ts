@@ -122,7 +122,7 @@ export const MEMORY_GATE: readonly Mutant[] = [
   {
     id: "memory-meets-empty-demands",
     rules: ["MON-35"],
-    file: "assembly/border_lines.ts",
+    file: "assembly/border_attempts.ts",
     find: "const meetsMemory = memory !== null && count > 0;",
     replace: "const meetsMemory = memory !== null;",
     tests: ["tests/memory_admission_test.ts"],

@@ -150,7 +150,7 @@ export const SLAB: readonly Mutant[] = [
   {
     id: "release-returns-tokens",
     rules: ["SET-02", "SET-08"],
-    file: "assembly/border_lines.ts",
+    file: "assembly/border_attempts.ts",
     find: "(everything || account.kind == KIND_GATE)",
     replace: "(everything || account.kind != KIND_CUSTOM)",
     tests: ["tests/settlement_test.ts"],
@@ -158,7 +158,7 @@ export const SLAB: readonly Mutant[] = [
   {
     id: "rollback-keeps-tokens",
     rules: ["SET-03"],
-    file: "assembly/border_lines.ts",
+    file: "assembly/border_attempts.ts",
     find: "(everything || account.kind == KIND_GATE)",
     replace: "account.kind == KIND_GATE",
     tests: ["tests/settlement_test.ts"],
@@ -166,10 +166,10 @@ export const SLAB: readonly Mutant[] = [
   {
     id: "settlement-skips-the-last",
     rules: ["SET-02", "SET-03"],
-    file: "assembly/border_lines.ts",
-    find: "  for (let i = 0; i < count; i++) {\n    const cell = stagedAt(i);\n    const account",
+    file: "assembly/border_attempts.ts",
+    find: "  for (let i = 0; i < count; i++) {\n    const cell = stagedAt(i);\n    bits",
     replace:
-      "  for (let i = 0; i + 1 < count || i == 0 && count == 1; i++) {\n    const cell = stagedAt(i);\n    const account",
+      "  for (let i = 0; i + 1 < count || i == 0 && count == 1; i++) {\n    const cell = stagedAt(i);\n    bits",
     tests: ["tests/mutant_gaps_kernel_test.ts"],
   },
   {

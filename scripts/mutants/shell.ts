@@ -204,4 +204,28 @@ export const SHELL: readonly Mutant[] = [
     replace: 'return !(limiter.isTimed ??= limiter.replenishment === "TIME")',
     tests: ["tests/settlement_test.ts"],
   },
+  {
+    id: "staged-demand-is-never-replaced",
+    rules: ["BEY-64"],
+    file: "core/host.ts",
+    find: "if (this.#staged === demand.number) return;",
+    replace: "if (this.#staged !== 0) return;",
+    tests: ["tests/fast_path_test.ts"],
+  },
+  {
+    id: "first-sharer-takes-the-listener-along",
+    rules: ["BEY-24"],
+    file: "core/signals.ts",
+    find: "if (!known.all.delete(listener) || known.all.size > 0) return;",
+    replace: "if (!known.all.delete(listener)) return;",
+    tests: ["tests/fast_path_test.ts", "tests/signals_test.ts"],
+  },
+  {
+    id: "leaving-twice-reaches-the-kernel",
+    rules: ["BEY-24", "BEY-12"],
+    file: "core/waiting_line.ts",
+    find: "      this.host.waiters[waiter.slot] = undefined;\n      this.#monitor",
+    replace: "      this.#monitor",
+    tests: ["tests/fast_path_test.ts"],
+  },
 ];

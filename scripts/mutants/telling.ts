@@ -244,7 +244,7 @@ export const RACES: readonly Mutant[] = [
   {
     id: "memory-wait-under-no-name",
     rules: ["ATT-06"],
-    file: "core/grant.ts",
+    file: "core/pass.ts",
     find: "entries + (hasMemory ? 1 : 0)",
     replace: "entries",
     tests: ["tests/attribution_test.ts"],

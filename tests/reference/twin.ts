@@ -6,6 +6,9 @@ import type { Kernel } from "../../core/kernel.ts";
 import { TwinMemoryLedger } from "./twin_memory_ledger.ts";
 import { type Answer, type TwinCell, TwinLine, type TwinWaiter, type TwinWorld } from "./twin_line.ts";
 
+/** What an attempt or a settlement is about, account by account. */
+type Asked = Pick<TwinCell, "limiter" | "count" | "sum">;
+
 class Twin extends TwinMemoryLedger implements Kernel, TwinWorld {
   attempts = 0;
   #waiterLimit: number = layout.MAX_WAITERS;
@@ -60,12 +63,26 @@ class Twin extends TwinMemoryLedger implements Kernel, TwinWorld {
   }
 
   attempt(line: number, count: number, now: number, reading: number): number {
+    return this.#attempt(line, this.#staged.slice(0, count), now, reading);
+  }
+
+  attemptOne(
+    line: number,
+    limiter: number,
+    count: number,
+    sum: number,
+    now: number,
+    reading: number,
+  ): number {
+    return this.#attempt(line, [{ limiter: this.account(limiter), count, sum }], now, reading);
+  }
+
+  #attempt(line: number, cells: readonly Asked[], now: number, reading: number): number {
     const { queue, run } = this.#line(line);
     if (queue.length > 0 || run !== null) return layout.BUSY;
     this.attempts++;
-    const memory = count === 0 ? null : this.#line(line).nativeMemory;
+    const memory = cells.length === 0 ? null : this.#line(line).nativeMemory;
     if (memory?.ask(now, reading) === layout.NO) return layout.NO;
-    const cells = this.#staged.slice(0, count);
     let isShort = false;
     for (const [index, cell] of cells.entries()) {
       const verdict = cell.limiter.fits(cell.count, cell.sum, 0, 0, now);
@@ -225,12 +242,20 @@ class Twin extends TwinMemoryLedger implements Kernel, TwinWorld {
 
   settle(count: number, everything: number, now: number): number {
     let bits = 0;
-    for (const { limiter, count: amounts, sum } of this.#staged.slice(0, count)) {
-      const isReturned = everything !== 0 || limiter.kind === layout.KIND_GATE;
-      if (limiter.kind !== layout.KIND_CUSTOM && isReturned) bits |= this.giveTo(limiter, amounts, sum, now);
-      limiter.grantPins--;
-      this.freeIfUnnamed(limiter);
-    }
+    for (const cell of this.#staged.slice(0, count)) bits |= this.#settle(cell, everything, now);
+    return bits;
+  }
+
+  settleOne(limiter: number, count: number, sum: number, everything: number, now: number): number {
+    return this.#settle({ limiter: this.account(limiter), count, sum }, everything, now);
+  }
+
+  #settle({ limiter, count, sum }: Asked, everything: number, now: number): number {
+    const isReturned = everything !== 0 || limiter.kind === layout.KIND_GATE;
+    const isGiven = limiter.kind !== layout.KIND_CUSTOM && isReturned;
+    const bits = isGiven ? this.giveTo(limiter, count, sum, now) : 0;
+    limiter.grantPins--;
+    this.freeIfUnnamed(limiter);
     return bits;
   }
 
