@@ -19,7 +19,7 @@ export interface Withdrawer {
 }
 
 /** What only few waiters have; made when it is needed first, so that a million others do without. */
-class Rarity {
+class Extras {
   /** The job that events name. */
   job: JobSnapshot | null = null;
   /** Set while a step runs that has not met this waiter yet: it leaves then, and a grant in progress is undone. */
@@ -64,13 +64,13 @@ export class Waiter implements SignalListener {
   slot = -1;
   #resolve: ((outcome: Grant | Failure) => void) | null = null;
   #signal: AbortSignal | null = null;
-  #rarity: Rarity | null = null;
+  #extras: Extras | null = null;
 
   constructor(monitor: Withdrawer, demand: DemandSnapshot, arrivedAt: number, job: JobSnapshot | null) {
     this.monitor = monitor;
     this.demand = demand;
     this.arrivedAt = arrivedAt;
-    if (job !== null) this.#rare().job = job;
+    if (job !== null) this.#needExtras().job = job;
   }
 
   /** Whether `maxQueue` counts it: an empty demand is not. */
@@ -79,7 +79,7 @@ export class Waiter implements SignalListener {
   }
 
   get job(): JobSnapshot | null {
-    return this.#rarity === null ? null : this.#rarity.job;
+    return this.#extras === null ? null : this.#extras.job;
   }
 
   get isSettled(): boolean {
@@ -88,35 +88,35 @@ export class Waiter implements SignalListener {
 
   /** The grant of a waiter that was settled before it had a promise; null for others. */
   get grant(): Grant | null {
-    return this.#rarity === null ? null : this.#rarity.grant;
+    return this.#extras === null ? null : this.#extras.grant;
   }
 
   /** Likewise the error. */
   get error(): unknown {
-    return this.#rarity === null ? undefined : this.#rarity.error;
+    return this.#extras === null ? undefined : this.#extras.error;
   }
 
   /** Set while a step runs that has not met this waiter yet: it leaves then, and a grant in progress is undone. */
   get departure(): Departure | null {
-    return this.#rarity === null ? null : this.#rarity.departure;
+    return this.#extras === null ? null : this.#extras.departure;
   }
 
   /** Tick at which the caller's patience ends, Infinity for none. */
   get expiresAt(): number {
-    return this.#rarity === null ? Infinity : this.#rarity.expiresAt;
+    return this.#extras === null ? Infinity : this.#extras.expiresAt;
   }
 
   set expiresAt(ticks: number) {
-    if (ticks !== Infinity) this.#rare().expiresAt = ticks;
+    if (ticks !== Infinity) this.#needExtras().expiresAt = ticks;
   }
 
   /** Its place among those with a time limit, -1 for none. */
   get timeoutIndex(): number {
-    return this.#rarity === null ? -1 : this.#rarity.timeoutIndex;
+    return this.#extras === null ? -1 : this.#extras.timeoutIndex;
   }
 
   set timeoutIndex(index: number) {
-    this.#rare().timeoutIndex = index;
+    this.#needExtras().timeoutIndex = index;
   }
 
   /** The caller's promise; for a waiter that is settled already, a settled one. */
@@ -129,18 +129,18 @@ export class Waiter implements SignalListener {
 
   /** Notes how it leaves, unless that is known already. */
   mark(departure: Departure): void {
-    this.#rare().departure ??= departure;
+    this.#needExtras().departure ??= departure;
   }
 
   succeed(grant: Grant): void {
     this.#settled();
-    if (this.#resolve === null) this.#rare().grant = grant;
+    if (this.#resolve === null) this.#needExtras().grant = grant;
     else this.#resolve(grant);
   }
 
   fail(error: unknown): void {
     this.#settled();
-    if (this.#resolve === null) this.#rare().error = error;
+    if (this.#resolve === null) this.#needExtras().error = error;
     else this.#resolve(new Failure(error));
   }
 
@@ -151,7 +151,8 @@ export class Waiter implements SignalListener {
       listenTo(signal, this);
     }
     if (context !== null) {
-      this.#rare().forgetContext = context.onCancel(() => this.monitor.withdraw(this, cancelled())) ?? null;
+      this.#needExtras().forgetContext = context.onCancel(() => this.monitor.withdraw(this, cancelled())) ??
+        null;
     }
   }
 
@@ -167,13 +168,13 @@ export class Waiter implements SignalListener {
     this.slot = SETTLED;
     const signal = this.#signal;
     if (signal !== null) dropFaults(() => stopListening(signal, this));
-    const forgetContext = this.#rarity === null ? null : this.#rarity.forgetContext;
+    const forgetContext = this.#extras === null ? null : this.#extras.forgetContext;
     if (forgetContext !== null) dropFaults(forgetContext);
   }
 
-  #rare(): Rarity {
-    this.#rarity ??= new Rarity();
-    return this.#rarity;
+  #needExtras(): Extras {
+    this.#extras ??= new Extras();
+    return this.#extras;
   }
 }
 

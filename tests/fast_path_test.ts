@@ -146,7 +146,7 @@ describe("A demand that stands staged", () => {
   );
 
   it(
-    "settles its own accounts after one was disposed, and never one that has its record now",
+    "BEY-16 settles its own accounts after one was disposed, and never one that has its record now",
     scenario((world) => {
       const [kept, gone] = [world.gate("kept", 5), world.gate("gone", 5)];
       const admission = world.admission();

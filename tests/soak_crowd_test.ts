@@ -32,7 +32,7 @@ function roundsOf(kind: "gate" | "bucket"): { first: Round; second: Round; told:
 
 describe(`A crowd of ${WAITERS.toLocaleString("en")}`, () => {
   for (const kind of ["gate", "bucket"] as const) {
-    it(`BEY-52 parked on one ${kind} and drained leaves the heap where it was, and the next one finds the kernel's room`, () => {
+    it(`parked on one ${kind} and drained leaves the heap where it was, and the next one finds the kernel's room`, () => {
       const { first, second, told } = roundsOf(kind);
       assert.ok(second.after - second.before < SLACK_BYTES, told);
       assert.equal(second.kernel, first.kernel, told);
