@@ -1,0 +1,33 @@
+import { median } from "./statistics.ts";
+import type { Effort } from "./workload.ts";
+
+/** Does the same thing `count` times. */
+export type Body = (count: number) => void | Promise<void>;
+
+/**
+ * What one of `body`'s repetitions takes, in ns. It warms up while it looks for a number of repetitions that fills a tenth
+ * of the effort's time, then measures batches of that many until the time is up, and answers their median.
+ */
+export async function nsEach(body: Body, effort: Effort): Promise<number> {
+  const batchMs = effort.measureMs / 10;
+  let count = 1;
+  while (await msOf(body, count) < batchMs) count *= 2;
+  const taken: number[] = [];
+  for (let spentMs = 0; spentMs < effort.measureMs || taken.length < 3;) {
+    const ms = await msOf(body, count);
+    spentMs += ms;
+    taken.push(ms / count * 1e6);
+  }
+  return median(taken);
+}
+
+async function msOf(body: Body, count: number): Promise<number> {
+  const startMs = performance.now();
+  await body(count);
+  return performance.now() - startMs;
+}
+
+/** Resolves in a later turn of the event loop, when every promise that can settle has done so. */
+export function laterTurn(): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, 0));
+}
