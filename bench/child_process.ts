@@ -2,33 +2,43 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
 import { ROOT, toolEnvironment } from "../scripts/support/project.ts";
+import type { Errand, Report } from "./child.ts";
+import type { Runtime } from "./options.ts";
 import type { Task } from "./plan.ts";
-import type { EffortName, Reading } from "./workload.ts";
+import type { EffortName } from "./workload.ts";
 
-/** A contender that has not ended by then is stopped. */
+/** A process that has not ended by then is stopped. */
 const LIMIT_MS = 180_000;
 
 const CHILD = join(ROOT, "bench", "child.ts");
 
-function commandOf({ runtime, workload, contender, size }: Task, effort: EffortName): [string, string[]] {
-  const args = [CHILD, workload.name, contender, effort, String(size)];
-  if (runtime === "bun") return ["bun", ["run", ...args]];
+function commandOf(runtime: Runtime): [string, string[]] {
+  if (runtime === "bun") return ["bun", ["run", CHILD]];
   const flags = ["run", "-A", "--no-check", "--quiet", "--v8-flags=--expose-gc,--max-old-space-size=8192"];
-  return ["deno", [...flags, "--config", join(ROOT, "deno.json"), ...args]];
+  return ["deno", [...flags, "--config", join(ROOT, "deno.json"), CHILD]];
 }
 
-/**
- * Runs a task once, in a process of its own.
- * @throws Error with what the process wrote when it failed.
- */
-export function runChild(task: Task, effort: EffortName): Promise<Reading> {
-  const [command, args] = commandOf(task, effort);
+/** Runs tasks of one runtime once, in one process; a report for each, in their order. */
+export async function runChild(tasks: readonly Task[], effort: EffortName): Promise<Report[]> {
+  const errands = tasks.map(({ workload, contender, size }): Errand => ({
+    workload: workload.name,
+    contender,
+    size,
+  }));
+  const { output, ending } = await runToEnd(commandOf(tasks[0]!.runtime), [effort, JSON.stringify(errands)]);
+  const reports = output.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as Report);
+  return tasks.map((_, index) => reports[index] ?? { failure: `the process ${ending}` });
+}
+
+function runToEnd(
+  [command, flags]: [string, string[]],
+  args: readonly string[],
+): Promise<{ output: string; ending: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, {
+    const child = spawn(command, [...flags, ...args], {
       cwd: ROOT,
       env: toolEnvironment({ NO_COLOR: "1" }),
       stdio: ["ignore", "pipe", "pipe"],
-      shell: process.platform === "win32",
     });
     let output = "";
     let complaints = "";
@@ -42,9 +52,8 @@ export function runChild(task: Task, effort: EffortName): Promise<Reading> {
     child.on("error", reject);
     child.on("close", (code, signal) => {
       clearTimeout(limit);
-      const ending = isLate ? `took longer than ${LIMIT_MS / 1_000} s` : `ended with ${signal ?? `status ${code}`}`;
-      if (code === 0) resolve(JSON.parse(output) as Reading);
-      else reject(new Error(`${ending}: ${complaints.trim().slice(-600)}`));
+      const ended = isLate ? `ran longer than ${LIMIT_MS / 1_000} s` : `ended with ${signal ?? `status ${code}`}`;
+      resolve({ output, ending: `${ended}: ${complaints.trim().slice(-600)}` });
     });
   });
 }

@@ -74,9 +74,13 @@ async function throughSluice(): Promise<Pool> {
   const admission = new Admission({ memory: null }).start();
   const place = new Demand().add(http);
   const both = new Demand().add(bucket, TOKENS).add(http);
-  await admission.run(both, () => {});
+  admission.release(admission.tryAdmit(both)!);
   return {
-    http: (work) => admission.run(place, work),
+    http: async (work) => {
+      const grant = await admission.admit(place);
+      await work();
+      admission.release(grant);
+    },
     metered: () => void admission.admit(both),
   };
 }
