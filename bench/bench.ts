@@ -28,14 +28,22 @@ export async function runBench(args: readonly string[]): Promise<number> {
 }
 
 async function measureAndReport(options: Options): Promise<number> {
-  const json = options.json === null ? null : { path: resolve(userFolder(), options.json), shownAs: options.json };
+  const json = options.json === null
+    ? null
+    : { path: resolve(userFolder(), options.json), shownAs: options.json };
   if (json !== null) checkOutput(json);
   installPeers(tell);
   const plan = planOf(WORKLOADS, options);
   const { readings, failures } = await runRounds(plan.tasks, options.effort, tell);
   const figures = figuresOf(readings);
   if (json !== null) writeOutput(json, `${JSON.stringify(figures, null, 1)}\n`);
-  console.log(figures.map(f => `${f.runtime} ${f.workload} ${f.contender} ${f.metric} ${f.median.toPrecision(4)} ${f.unit} (${f.min.toPrecision(3)}..${f.max.toPrecision(3)})`).join("\n"));
+  console.log(
+    figures.map((f) =>
+      `${f.runtime} ${f.workload} ${f.contender} ${f.metric} ${f.median.toPrecision(4)} ${f.unit} (${
+        f.min.toPrecision(3)
+      }..${f.max.toPrecision(3)})`
+    ).join("\n"),
+  );
   for (const { task, message } of failures) {
     process.stderr.write(`${task.runtime} ${task.workload.name} ${task.contender}: ${message}\n`);
   }

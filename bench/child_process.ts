@@ -8,7 +8,7 @@ import type { Task } from "./plan.ts";
 import type { EffortName } from "./workload.ts";
 
 /** A process that has not ended by then is stopped. */
-const LIMIT_MS = 180_000;
+const LIMITS_MS: Readonly<Record<EffortName, number>> = { tiny: 60_000, quick: 20_000, full: 60_000 };
 
 const CHILD = join(ROOT, "bench", "child.ts");
 
@@ -25,7 +25,11 @@ export async function runChild(tasks: readonly Task[], effort: EffortName): Prom
     contender,
     size,
   }));
-  const { output, ending } = await runToEnd(commandOf(tasks[0]!.runtime), [effort, JSON.stringify(errands)]);
+  const { output, ending } = await runToEnd(
+    commandOf(tasks[0]!.runtime),
+    [effort, JSON.stringify(errands)],
+    LIMITS_MS[effort],
+  );
   const reports = output.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as Report);
   return tasks.map((_, index) => reports[index] ?? { failure: `the process ${ending}` });
 }
@@ -33,6 +37,7 @@ export async function runChild(tasks: readonly Task[], effort: EffortName): Prom
 function runToEnd(
   [command, flags]: [string, string[]],
   args: readonly string[],
+  limitMs: number,
 ): Promise<{ output: string; ending: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, [...flags, ...args], {
@@ -48,11 +53,13 @@ function runToEnd(
     const limit = setTimeout(() => {
       isLate = true;
       child.kill("SIGKILL");
-    }, LIMIT_MS);
+    }, limitMs);
     child.on("error", reject);
     child.on("close", (code, signal) => {
       clearTimeout(limit);
-      const ended = isLate ? `ran longer than ${LIMIT_MS / 1_000} s` : `ended with ${signal ?? `status ${code}`}`;
+      const ended = isLate
+        ? `ran longer than ${limitMs / 1_000} s`
+        : `ended with ${signal ?? `status ${code}`}`;
       resolve({ output, ending: `${ended}: ${complaints.trim().slice(-600)}` });
     });
   });

@@ -38,7 +38,9 @@ export function figuresOf(readings: Readings): Figure[] {
 export function faultOf(reading: Reading, units: Readonly<Record<string, string>>): string | null {
   for (const metric of Object.keys(units)) {
     const value = reading[metric];
-    if (typeof value !== "number" || !Number.isFinite(value)) return `${metric} is ${value}, it should be a number`;
+    if (typeof value !== "number" || !Number.isFinite(value)) {
+      return `${metric} is ${value}, it should be a number`;
+    }
     if (value < 0 && units[metric] !== "B") return `${metric} is ${value}, it should be 0 or more`;
     if (value === 0 && units[metric] === "ns") return `${metric} is 0, it should be more`;
   }

@@ -8,9 +8,13 @@ const FOLDER = join(ROOT, "bench");
 /** Installs what bench/package.json names into bench/node_modules, when anything is missing or of another version. */
 export function installPeers(tell: (text: string) => void): void {
   const wanted = dependenciesOf(join(FOLDER, "package.json"));
-  const stale = [...wanted].filter(([name, version]) => installedVersion(name) !== version).map(([name]) => name);
+  const stale = [...wanted].filter(([name, version]) => installedVersion(name) !== version).map(([name]) =>
+    name
+  );
   if (stale.length === 0) return;
-  tell(`Installing the peers (${stale.join(", ")}) into bench/node_modules; this needs half a minute at most.`);
+  tell(
+    `Installing the peers (${stale.join(", ")}) into bench/node_modules; this needs half a minute at most.`,
+  );
   const { status, output } = runTool("npm", ["ci", "--no-audit", "--no-fund", "--ignore-scripts"], {
     cwd: FOLDER,
     capture: true,

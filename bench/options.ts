@@ -52,7 +52,9 @@ export function parseOptions(args: readonly string[], known: readonly string[]):
   const given = split(args);
   const isTiny = given.has("--tiny");
   const isWriting = given.has("--write");
-  if (isTiny && given.has("--quick")) throw new UserError("Cannot use --tiny with --quick: choose one of them.");
+  if (isTiny && given.has("--quick")) {
+    throw new UserError("Cannot use --tiny with --quick: choose one of them.");
+  }
   if (isTiny && isWriting) {
     throw new UserError("Cannot use --write with --tiny: its figures mean nothing, use --quick or neither.");
   }
@@ -83,7 +85,9 @@ function split(args: readonly string[]): Map<string, string> {
     else if (WITH_VALUE.includes(name)) {
       given.set(name, checkedValue(name, arg === name ? args[++index] : arg.slice(name.length + 1)));
     } else {
-      throw new UserError(`Cannot use ${quoted(arg)}: it should be one of ${[...FLAGS, ...WITH_VALUE].join(", ")}.`);
+      throw new UserError(
+        `Cannot use ${quoted(arg)}: it should be one of ${[...FLAGS, ...WITH_VALUE].join(", ")}.`,
+      );
     }
   }
   return given;

@@ -21,6 +21,26 @@ export async function nsEach(body: Body, effort: Effort): Promise<number> {
   return median(taken);
 }
 
+/**
+ * Does something once as a warm-up, at a modest size, and then as often as the effort's time allows, but at least once.
+ * `once` answers what it measured and the milliseconds it took.
+ */
+export async function repeated<T>(
+  effort: Effort,
+  once: (size: number) => Promise<{ measured: T; ms: number }>,
+): Promise<T[]> {
+  await once(Math.min(effort.size, WARM_UP_SIZE));
+  const all: T[] = [];
+  for (let spentMs = 0; spentMs < effort.measureMs;) {
+    const { measured, ms } = await once(effort.size);
+    spentMs += ms;
+    all.push(measured);
+  }
+  return all;
+}
+
+const WARM_UP_SIZE = 1_000;
+
 async function msOf(body: Body, count: number): Promise<number> {
   const startMs = performance.now();
   await body(count);

@@ -51,7 +51,7 @@ export const NO_SIZE: Workload["sizes"] = { tiny: [0], quick: [0], full: [0] };
 /** How long each effort measures. */
 export const EFFORTS: Readonly<Record<EffortName, Omit<Effort, "size" | "name">>> = {
   tiny: { measureMs: 2, streamMs: 60 },
-  quick: { measureMs: 120, streamMs: 800 },
+  quick: { measureMs: 80, streamMs: 500 },
   full: { measureMs: 400, streamMs: 3_000 },
 };
 

@@ -18,7 +18,7 @@ export const asyncMutex: GateMaker = {
   open,
   noAbort: "no abort of one waiting job: cancel() rejects them all",
   noTry: null,
-  longestLine: Infinity,
+  longestLine: 10_000,
 };
 
 /** A semaphore of async-mutex, for the stacks and the bucket as well. */

@@ -11,7 +11,7 @@ export const bottleneck: GateMaker = {
   open,
   noAbort: "no abort of one waiting job: stop() drops them all",
   noTry: "no way to take a place at once or not at all",
-  longestLine: 10_000,
+  longestLine: 1_000,
 };
 
 /** A limiter of Bottleneck, for the stacks and the stream as well. */

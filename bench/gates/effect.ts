@@ -27,7 +27,7 @@ export interface EffectModule {
 }
 
 /** Effect's semaphore, each job a fiber of its own. */
-export const effect: GateMaker = { open, noAbort: null, noTry: null, longestLine: 100_000 };
+export const effect: GateMaker = { open, noAbort: null, noTry: null, longestLine: 1_000 };
 
 async function open(): Promise<Gate> {
   const { Effect, Semaphore } = await loadPeer<EffectModule>("effect");
@@ -39,8 +39,7 @@ async function open(): Promise<Gate> {
       for (let i = 0; i < count; i++) await Effect.runPromise(idle);
     },
     once: () => Effect.runPromise(idle),
-    park: (signal) =>
-      signal === undefined ? Effect.runPromise(idle) : Effect.runPromise(idle, { signal }),
+    park: (signal) => signal === undefined ? Effect.runPromise(idle) : Effect.runPromise(idle, { signal }),
     join: (onTurn) => void Effect.runPromise(semaphore.withPermit(Effect.promise(() => job(onTurn)))),
     end,
     tryPairs(count) {

@@ -24,7 +24,7 @@ export interface GateMaker {
   readonly noAbort: string | null;
   /** Why there is no `tryPairs`; null where there is. */
   readonly noTry: string | null;
-  /** The longest line that is tried; what lies above would take minutes. */
+  /** The longest line that is tried; what lies above takes too long. */
   readonly longestLine: number;
 }
 

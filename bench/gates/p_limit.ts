@@ -9,7 +9,7 @@ export const pLimit: GateMaker = {
   open,
   noAbort: "no abort of one waiting job",
   noTry: "no way to take a place at once or not at all",
-  longestLine: Infinity,
+  longestLine: 100_000,
 };
 
 /** A limit of p-limit, for the stacks as well. */

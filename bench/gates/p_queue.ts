@@ -10,7 +10,7 @@ export const pQueue: GateMaker = {
   open,
   noAbort: null,
   noTry: "no way to take a place at once or not at all",
-  longestLine: 100_000,
+  longestLine: 10_000,
 };
 
 /** A queue of p-queue, for the stacks and the stream as well. */

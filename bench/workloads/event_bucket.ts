@@ -14,14 +14,15 @@ const NOTHING_BACK = { cannot: "what was taken cannot be given back" };
 export const eventBucket: Workload = {
   name: "event-bucket",
   question: "What does it cost when tokens come back and n wait for different amounts?",
-  method: "The amounts are 1 to 10,000 in a mixed order. What comes back is what the oldest waiter asks for, so one is " +
+  method:
+    "The amounts are 1 to 10,000 in a mixed order. What comes back is what the oldest waiter asks for, so one is " +
     "admitted; it hears of it, and a new job joins the line. Time stands still.",
   units: { event: "ns" },
   sizes: LINES,
   contenders: {
     "sluice": weighted(openBucket),
     "async-mutex": weighted(openWeights),
-    "effect": { run: weighted(openPermits), most: 10_000 },
+    "effect": { run: weighted(openPermits), most: 1_000 },
     "async-sema": NO_WEIGHTS,
     "p-limit": NO_WEIGHTS,
     "p-queue": NO_WEIGHTS,

@@ -9,7 +9,8 @@ import { LINES } from "./event_gate.ts";
 export const eventSystem: Workload = {
   name: "event-system",
   question: "What does it cost when one job ends and n wait for several of 16 accounts?",
-  method: "8 gates of 4 places and 8 buckets of 1,000 tokens; each demand is 1 to 1,000 tokens of one bucket and a place " +
+  method:
+    "8 gates of 4 places and 8 buckets of 1,000 tokens; each demand is 1 to 1,000 tokens of one bucket and a place " +
     "of two gates. The job that has run longest is rolled back, whoever fits hears of it, and as many new jobs join the " +
     "line: one on average. Time stands still.",
   units: { event: "ns" },
@@ -21,7 +22,8 @@ export const eventSystem: Workload = {
 export const eventClasses: Workload = {
   name: "event-classes",
   question: "What does it cost when one job ends and 10,000 tenants wait, each with a limit of its own?",
-  method: "10,000 tenants have a gate each, all behind one shared gate. The job ends, the oldest waiter hears that it has " +
+  method:
+    "10,000 tenants have a gate each, all behind one shared gate. The job ends, the oldest waiter hears that it has " +
     "both places, and the same tenant joins the line again.",
   units: { event: "ns" },
   sizes: { tiny: [50], quick: [10_000], full: [10_000] },
@@ -35,7 +37,8 @@ export const eventClasses: Workload = {
 export const passLast: Workload = {
   name: "pass-last",
   question: "What does a pass over 10,000 waiters cost that admits the last of them?",
-  method: "9,999 wait for one gate, the youngest for another, whose job ends; it hears of it, and joins the line again.",
+  method:
+    "9,999 wait for one gate, the youngest for another, whose job ends; it hears of it, and joins the line again.",
   units: { pass: "ns" },
   sizes: { tiny: [50], quick: [10_000], full: [10_000] },
   contenders: { ...forEachPeer("no line over more than one limit"), sluice: lastPasses },

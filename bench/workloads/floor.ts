@@ -6,7 +6,8 @@ import { NO_SIZE, type Run, type Workload } from "../workload.ts";
 export const floor: Workload = {
   name: "floor",
   question: "What is the floor under every figure?",
-  method: "A bare `await` of a resolved promise, one reading of the clock, one call into the kernel that does nothing.",
+  method:
+    "A bare `await` of a resolved promise, one reading of the clock, one call into the kernel that does nothing.",
   units: { cost: "ns" },
   sizes: NO_SIZE,
   contenders: {

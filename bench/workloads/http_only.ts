@@ -9,7 +9,8 @@ import { type Contender, type Effort, NO_SIZE, type Reading, type Workload } fro
 export const httpOnly: Workload = {
   name: "http-only",
   question: "How much of their rate do HTTP-only jobs keep while 200 metered jobs wait on a dry bucket?",
-  method: "64 places, 128 clients that each hold one for two milliseconds over and over; their rate while 200 jobs wait " +
+  method:
+    "64 places, 128 clients that each hold one for two milliseconds over and over; their rate while 200 jobs wait " +
     "that need a place and tokens, over their rate alone. In the other order, tokens first, the jobs that wait for a " +
     "place hold the tokens instead.",
   units: { kept: "ratio", alone: "jobs/s", beside: "jobs/s" },

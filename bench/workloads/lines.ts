@@ -1,6 +1,6 @@
 import type { GateMaker } from "../gates/gate.ts";
 import { GATES, NO_GATES } from "../gates/gates.ts";
-import { laterTurn } from "../timing.ts";
+import { laterTurn, repeated } from "../timing.ts";
 import { median } from "../statistics.ts";
 import type { Contender, Effort, Reading, Workload } from "../workload.ts";
 
@@ -8,21 +8,19 @@ import type { Contender, Effort, Reading, Workload } from "../workload.ts";
 export const drain: Workload = {
   name: "drain",
   question: "What does each of many waiters cost, from joining the line to leaving it?",
-  method: "All join the line of one taken place (`park`), then it is given back and each takes it and gives it back " +
+  method:
+    "All join the line of one taken place (`park`), then it is given back and each takes it and gives it back " +
     "(`drain`); `whole` is both, each per waiter.",
   units: { whole: "ns", park: "ns", drain: "ns" },
   sizes: { tiny: [50], quick: [10_000, 100_000], full: [10_000, 100_000] },
-  contenders: { ...forEachGate((maker) => (effort) => drained(maker, effort)), ...NO_GATES },
+  contenders: {
+    ...forEachGate((maker) => ({ run: (effort) => drained(maker, effort), most: maker.longestLine })),
+    ...NO_GATES,
+  },
 };
 
 async function drained(maker: GateMaker, effort: Effort): Promise<Reading> {
-  const readings: { park: number; drain: number }[] = [];
-  await drainOnce(maker, Math.min(effort.size, 2_000));
-  for (let spentMs = 0; spentMs < effort.measureMs || readings.length < 3;) {
-    const reading = await drainOnce(maker, effort.size);
-    spentMs += (reading.park + reading.drain) * effort.size / 1e6;
-    readings.push(reading);
-  }
+  const readings = await repeated(effort, (size) => drainOnce(maker, size));
   return {
     whole: median(readings.map(({ park, drain }) => park + drain)),
     park: median(readings.map(({ park }) => park)),
@@ -30,7 +28,12 @@ async function drained(maker: GateMaker, effort: Effort): Promise<Reading> {
   };
 }
 
-async function drainOnce(maker: GateMaker, size: number): Promise<{ park: number; drain: number }> {
+interface Drained {
+  measured: { park: number; drain: number };
+  ms: number;
+}
+
+async function drainOnce(maker: GateMaker, size: number): Promise<Drained> {
   const gate = await maker.open();
   await new Promise<void>((resolve) => gate.join(resolve));
   const waiters = new Array<Promise<unknown>>(size);
@@ -40,14 +43,17 @@ async function drainOnce(maker: GateMaker, size: number): Promise<{ park: number
   gate.end();
   await Promise.all(waiters);
   const endMs = performance.now();
-  return { park: (parkedMs - startMs) / size * 1e6, drain: (endMs - parkedMs) / size * 1e6 };
+  const park = (parkedMs - startMs) / size * 1e6;
+  const drain = (endMs - parkedMs) / size * 1e6;
+  return { measured: { park, drain }, ms: endMs - startMs };
 }
 
 /** Waiters that give up. */
 export const abort: Workload = {
   name: "abort",
   question: "What does it cost when a waiter is aborted?",
-  method: "10,000 wait, each with an AbortController of its own; all are aborted in arrival order, and every caller has " +
+  method:
+    "10,000 wait, each with an AbortController of its own; all are aborted in arrival order, and every caller has " +
     "heard of it. `bare signal` is a promise that a signal rejects, and nothing else.",
   units: { abort: "ns" },
   sizes: { tiny: [50], quick: [10_000], full: [10_000] },
@@ -72,17 +78,10 @@ async function openSignals(): Promise<Awaited<ReturnType<GateMaker["open"]>>> {
 }
 
 async function aborted(maker: GateMaker, effort: Effort): Promise<Reading> {
-  const taken: number[] = [];
-  await abortAll(maker, Math.min(effort.size, 2_000));
-  for (let spentMs = 0; spentMs < effort.measureMs || taken.length < 3;) {
-    const ns = await abortAll(maker, effort.size);
-    spentMs += ns * effort.size / 1e6;
-    taken.push(ns);
-  }
-  return { abort: median(taken) };
+  return { abort: median(await repeated(effort, (size) => abortAll(maker, size))) };
 }
 
-async function abortAll(maker: GateMaker, size: number): Promise<number> {
+async function abortAll(maker: GateMaker, size: number): Promise<{ measured: number; ms: number }> {
   const gate = await maker.open();
   await new Promise<void>((resolve) => gate.join(resolve));
   const controllers = Array.from({ length: size }, () => new AbortController());
@@ -98,14 +97,10 @@ async function abortAll(maker: GateMaker, size: number): Promise<number> {
   const allHeard = new Promise<void>((resolve) => done = resolve);
   for (const controller of controllers) controller.abort();
   await allHeard;
-  return (performance.now() - startMs) / size * 1e6;
+  const ms = performance.now() - startMs;
+  return { measured: ms / size * 1e6, ms };
 }
 
 function forEachGate(contender: (maker: GateMaker) => Contender): Record<string, Contender> {
-  return Object.fromEntries(
-    Object.entries(GATES).map(([name, maker]) => {
-      const made = contender(maker);
-      return [name, typeof made === "function" ? { run: made, most: maker.longestLine } : made];
-    }),
-  );
+  return Object.fromEntries(Object.entries(GATES).map(([name, maker]) => [name, contender(maker)]));
 }

@@ -5,14 +5,15 @@ import { liveHeapBytes } from "../heap.ts";
 import { laterTurn } from "../timing.ts";
 import type { Contender, Effort, Reading, Workload } from "../workload.ts";
 
-const SIZES: Workload["sizes"] = { tiny: [200], quick: [50_000], full: [100_000] };
+const SIZES: Workload["sizes"] = { tiny: [200], quick: [10_000], full: [50_000] };
 const UNITS = { whole: "B", heap: "B", kernel: "B" };
 
 /** What a waiter keeps alive. */
 export const memory: Workload = {
   name: "memory",
   question: "How much memory does a waiter take?",
-  method: "Live heap after a collection, before and after they joined the line, divided by their number; for Sluice the " +
+  method:
+    "Live heap after a collection, before and after they joined the line, divided by their number; for Sluice the " +
     "growth of the kernel's linear memory as well, which only grows. What an engine keeps outside of its heap is not in it.",
   units: UNITS,
   sizes: SIZES,
@@ -26,7 +27,8 @@ export const memory: Workload = {
 export const memorySignal: Workload = {
   name: "memory-signal",
   question: "How much memory does a waiter take that can be aborted?",
-  method: "As `memory`, each waiter with an AbortSignal of its own. The AbortControllers themselves are not counted; what " +
+  method:
+    "As `memory`, each waiter with an AbortSignal of its own. The AbortControllers themselves are not counted; what " +
     "listening adds to them is.",
   units: UNITS,
   sizes: SIZES,

@@ -14,7 +14,8 @@ const SPACES = { cannot: "limits jobs at work, not their rate" };
 export const stream: Workload = {
   name: "stream",
   question: "How exactly does a metered stream keep its rate?",
-  method: "1,000,000 tokens a second, 1,000 a job, all jobs in line from the start: one is due every millisecond. `rate` is " +
+  method:
+    "1,000,000 tokens a second, 1,000 a job, all jobs in line from the start: one is due every millisecond. `rate` is " +
     "what was achieved over what was due, `late` how long after its instant a job heard of its turn, `cpu` the " +
     "processor's time per job. p-throttle, p-queue, async-sema and bottleneck count jobs, not tokens, and are told to " +
     "start one every millisecond.",
@@ -58,7 +59,10 @@ function metered(open: () => Meter | Promise<Meter>): Contender {
   };
 }
 
-function readingOf(heardMs: readonly number[], { firstMs, cpuUs }: { firstMs: number; cpuUs: number }): Reading {
+function readingOf(
+  heardMs: readonly number[],
+  { firstMs, cpuUs }: { firstMs: number; cpuUs: number },
+): Reading {
   const late = heardMs.map((ms, index) => Math.max(0, ms - (firstMs + index)));
   const lastDueMs = firstMs + heardMs.length - 1;
   return {
@@ -99,7 +103,9 @@ async function effectBucket(): Promise<Meter> {
       sleep(limiter: unknown): (options: object) => Effectful;
     };
   }>("effect/persistence");
-  const limiter = await Effect.runPromise(RateLimiter.make.pipe(Effect.provide(RateLimiter.layerStoreMemory)));
+  const limiter = await Effect.runPromise(
+    RateLimiter.make.pipe(Effect.provide(RateLimiter.layerStoreMemory)),
+  );
   const sleep = RateLimiter.sleep(limiter);
   const options = { algorithm: "token-bucket", window: "1 minute", limit: TOKENS_PER_MINUTE, key: "model" };
   await Effect.runPromise(sleep({ ...options, tokens: TOKENS_PER_MINUTE }));

@@ -14,7 +14,8 @@ import { type Contender, NO_SIZE, type Workload } from "../workload.ts";
 export const awaitThree: Workload = {
   name: "await-three",
   question: "What does a job with three limits cost?",
-  method: "Two gates and ten tokens of a bucket that never runs dry. Sluice takes them in one step; the peers have to be " +
+  method:
+    "Two gates and ten tokens of a bucket that never runs dry. Sluice takes them in one step; the peers have to be " +
     "stacked and taken one after another, the places first.",
   units: { job: "ns" },
   sizes: NO_SIZE,
