@@ -6,8 +6,10 @@ import { UserError } from "../examples/replay/user_error.ts";
 import { figuresOf } from "./figures.ts";
 import { installPeers } from "./install_peers.ts";
 import { helpText, type Options, parseOptions } from "./options.ts";
-import { planOf } from "./plan.ts";
+import { planOf, titleOf } from "./plan.ts";
 import { runRounds } from "./rounds.ts";
+import { textReport } from "./text_report.ts";
+import { writePage } from "./write_page.ts";
 import { WORKLOADS } from "./workloads.ts";
 
 /** @returns the exit status: 0, or 1 when the user or a contender was wrong */
@@ -37,15 +39,15 @@ async function measureAndReport(options: Options): Promise<number> {
   const { readings, failures } = await runRounds(plan.tasks, options.effort, tell);
   const figures = figuresOf(readings);
   if (json !== null) writeOutput(json, `${JSON.stringify(figures, null, 1)}\n`);
-  console.log(
-    figures.map((f) =>
-      `${f.runtime} ${f.workload} ${f.contender} ${f.metric} ${f.median.toPrecision(4)} ${f.unit} (${
-        f.min.toPrecision(3)
-      }..${f.max.toPrecision(3)})`
-    ).join("\n"),
-  );
+  process.stdout.write(textReport(figures, { plan, options, workloads: WORKLOADS }));
+  if (options.isWriting) {
+    writePage({ figures, absences: plan.absences, workloads: WORKLOADS, effort: options.effort });
+    tell("Refreshed docs/performance.md and docs/performance/.");
+  }
   for (const { task, message } of failures) {
-    process.stderr.write(`${task.runtime} ${task.workload.name} ${task.contender}: ${message}\n`);
+    process.stderr.write(
+      `FAILED ${task.runtime} ${titleOf(task.workload.name, task.size)} ${task.contender}: ${message}\n`,
+    );
   }
   return failures.length > 0 ? 1 : 0;
 }
