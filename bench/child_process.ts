@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import process from "node:process";
 import { ROOT, toolEnvironment } from "../scripts/support/project.ts";
 import type { Errand, Report } from "./child.ts";
 import type { Runtime } from "./options.ts";

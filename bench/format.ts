@@ -6,6 +6,11 @@ export function shown(value: number, unit: string): string {
   return `${digits(value / factor)} ${name}`;
 }
 
+/** A round figure on an axis, without idle zeros: `10 ns`. */
+export function shownMark(value: number, unit: string): string {
+  return shown(value, unit).replace(/\.0+(?=$| )|(\.\d*[1-9])0+(?=$| )/, "$1");
+}
+
 type Step = readonly [factor: number, name: string];
 
 const STEPS: Readonly<Record<string, readonly Step[]>> = {
@@ -13,6 +18,7 @@ const STEPS: Readonly<Record<string, readonly Step[]>> = {
   "us": [[1e6, "s"], [1e3, "ms"], [1, "us"]],
   "ms": [[1e3, "s"], [1, "ms"], [1e-3, "us"]],
   "B": [[1e6, "MB"], [1e4, "kB"], [1, "B"]],
+  "waiters": [[1e6, "M"], [1e3, "k"], [1, ""]],
   "jobs/s": [[1e6, "M jobs/s"], [1e3, "k jobs/s"], [1, "jobs/s"]],
 };
 

@@ -33,6 +33,7 @@ function block(
   const own = about.figures.filter((figure) => figure.runtime === runtime && figure.workload === title);
   if (own.length === 0) return [];
   const lookup = new Lookup(about.figures, runtime);
+  const hasOwn = own.some(({ contender }) => contender === "sluice");
   const rows = own.map((figure) => {
     const best = lookup.bestPeer(title, figure.metric);
     const bars = figure.contender === "sluice"
@@ -45,7 +46,7 @@ function block(
       figure.metric,
       shown(figure.median, figure.unit),
       `${shown(figure.min, figure.unit)} to ${shown(figure.max, figure.unit)}`,
-      best === null || best.median === 0 ? "" : `${digits(figure.median / best.median)}x`,
+      !hasOwn || best === null || best.median === 0 ? "" : `${digits(figure.median / best.median)}x`,
       bars.map(ratioText).join(", "),
     ];
   });

@@ -5,7 +5,7 @@ export type EffortName = "tiny" | "quick" | "full";
 export interface Effort {
   readonly name: EffortName;
   readonly size: number;
-  /** Milliseconds of measuring after the warm-up. */
+  /** Milliseconds of measuring, after as many of warming up. */
   readonly measureMs: number;
   /** Milliseconds for which a stream or a saturated pool runs. */
   readonly streamMs: number;
@@ -51,7 +51,7 @@ export const NO_SIZE: Workload["sizes"] = { tiny: [0], quick: [0], full: [0] };
 /** How long each effort measures. */
 export const EFFORTS: Readonly<Record<EffortName, Omit<Effort, "size" | "name">>> = {
   tiny: { measureMs: 2, streamMs: 60 },
-  quick: { measureMs: 80, streamMs: 500 },
+  quick: { measureMs: 100, streamMs: 500 },
   full: { measureMs: 400, streamMs: 3_000 },
 };
 

@@ -18,13 +18,16 @@ export interface DotPlot {
   readonly axisText: string;
   readonly series: readonly string[];
   readonly rows: readonly DotRow[];
-  /** How a figure is written. */
+  /** How a figure is written, and a mark of the axis. */
   readonly text: (value: number) => string;
+  readonly mark: (value: number) => string;
 }
 
 const WIDTH = 860;
 const LEFT = 250;
-const RIGHT = 640;
+const RIGHT = 630;
+/** Where the figures of each series end. */
+const FIGURE_ENDS = [735, 835] as const;
 const TOP = 82;
 const ROW = 34;
 
@@ -42,8 +45,11 @@ export function drawDotPlot(plot: DotPlot): string {
     height: bottom + 62,
     body: [
       ...legend(keys, { x: LEFT, y: 60 }),
+      ...plot.series.map((name, index) =>
+        label(name, { x: FIGURE_ENDS[index]!, y: 72, style: "mark", anchor: "end" })
+      ),
       ...plot.rows.flatMap((row, index) => row.isOwn ? [band(index)] : []),
-      ...axis.marks.flatMap((mark) => gridLine(axis, mark, { bottom, text: plot.text(mark) })),
+      ...axis.marks.flatMap((mark) => gridLine(axis, mark, { bottom, text: plot.mark(mark) })),
       ...plot.rows.flatMap((row, index) => drawRow(plot, axis, { row, y: TOP + ROW * (index + 0.5) })),
       element("line", { class: "axis", x1: LEFT, x2: RIGHT, y1: bottom, y2: bottom }),
       label(`${plot.axisText}${isWide ? "; logarithmic" : ""}`, {
@@ -78,7 +84,6 @@ function gridLine(axis: Axis, mark: number, { bottom, text }: { bottom: number; 
 
 /** Name, dots with whiskers from least to most, and the medians in figures. */
 function drawRow(plot: DotPlot, axis: Axis, { row, y }: { row: DotRow; y: number }): string[] {
-  const texts = row.figures.map((spread) => spread === null ? "-" : plot.text(spread.median)).join("  |  ");
   return [
     label(row.name, { x: LEFT - 16, y: y + 5, style: row.isOwn ? "own" : "name", anchor: "end" }),
     ...row.figures.flatMap((spread, index) => {
@@ -91,6 +96,13 @@ function drawRow(plot: DotPlot, axis: Axis, { row, y }: { row: DotRow; y: number
         element("circle", { class: colour, cx: xOf(axis, spread.median), cy: at, r: 5 }),
       ];
     }),
-    label(texts, { x: RIGHT + 24, y: y + 5, style: "figure" }),
+    ...row.figures.map((spread, index) =>
+      label(spread === null ? "-" : plot.text(spread.median), {
+        x: FIGURE_ENDS[index]!,
+        y: y + 5,
+        style: "figure",
+        anchor: "end",
+      })
+    ),
   ];
 }

@@ -1,5 +1,5 @@
 import { type Figure, isGain } from "../figures.ts";
-import { shown } from "../format.ts";
+import { shown, shownMark } from "../format.ts";
 import { type Runtime, RUNTIMES } from "../options.ts";
 import type { Workload } from "../workload.ts";
 import { type DotRow, drawDotPlot } from "./dot_plot.ts";
@@ -59,20 +59,21 @@ function drawContenders(figures: readonly Figure[], workload: Workload, metric: 
   const good = isGain(unit) ? "right" : "left";
   return drawDotPlot({
     title: workload.question,
-    axisText: `${metric}, in ${unit === "ratio" ? "parts of the whole" : unit}; better to the ${good}`,
+    axisText: `${metric}; better to the ${good}`,
     series: RUNTIMES.map((runtime) => RUNTIME_NAMES[runtime]),
     rows,
     text: (value) => shown(value, unit),
+    mark: (value) => shownMark(value, unit),
   });
 }
 
 /** Which lines the picture of events has. */
 const GROWTHS: readonly { workload: string; contender: string; name: string }[] = [
-  { workload: "event-gate", contender: "sluice", name: "sluice, one gate" },
-  { workload: "event-bucket", contender: "sluice", name: "sluice, one bucket" },
-  { workload: "event-system", contender: "sluice", name: "sluice, 16 accounts" },
-  { workload: "event-gate", contender: "async-sema", name: "async-sema, one gate" },
-  { workload: "event-bucket", contender: "async-mutex", name: "async-mutex, weights" },
+  { workload: "event-gate", contender: "sluice", name: "sluice: gate" },
+  { workload: "event-bucket", contender: "sluice", name: "sluice: bucket" },
+  { workload: "event-system", contender: "sluice", name: "sluice: 16 accounts" },
+  { workload: "event-gate", contender: "async-sema", name: "async-sema: gate" },
+  { workload: "event-bucket", contender: "async-mutex", name: "async-mutex: bucket" },
 ];
 
 function drawGrowth(figures: readonly Figure[]): string {
@@ -95,7 +96,7 @@ function drawGrowth(figures: readonly Figure[]): string {
     xText: "waiting jobs",
     yText: "one event",
     panels,
-    xMark: (value) => value.toLocaleString("en"),
-    yMark: (value) => shown(value, "ns"),
+    xMark: (value) => shownMark(value, "waiters"),
+    yMark: (value) => shownMark(value, "ns"),
   });
 }

@@ -3,12 +3,12 @@ import { openSema } from "../gates/async_sema.ts";
 import { openLimit } from "../gates/p_limit.ts";
 import { loadPeer } from "../peers.ts";
 import { laterTurn } from "../timing.ts";
-import { type Contender, type Effort, NO_SIZE, type Reading, type Workload } from "../workload.ts";
+import { type Contender, NO_SIZE, type Reading, type Workload } from "../workload.ts";
 
 /** Jobs that need a place only, while others wait for tokens. */
 export const httpOnly: Workload = {
   name: "http-only",
-  question: "How much of their rate do HTTP-only jobs keep while 200 metered jobs wait on a dry bucket?",
+  question: "How much of their rate do HTTP-only jobs keep beside a dry bucket?",
   method:
     "64 places, 128 clients that each hold one for two milliseconds over and over; their rate while 200 jobs wait " +
     "that need a place and tokens, over their rate alone. In the other order, tokens first, the jobs that wait for a " +
@@ -69,7 +69,7 @@ function jobsPerSecond(pool: Pool, forMs: number): Promise<number> {
   return Promise.race([clients, timeIsUp]).then(() => finished / forMs * 1_000);
 }
 
-async function throughSluice(): Promise<Pool> {
+function throughSluice(): Pool {
   const http = new CountingGate("http", PLACES);
   const bucket = new TokenBucketRateLimiter("model", { tpm: TOKENS, rpm: 1_000 });
   const admission = new Admission({ memory: null }).start();
