@@ -3,10 +3,16 @@ export interface PlainPermit {
   semaphore: PlainSemaphore;
 }
 
+interface Caller {
+  resolve: (permit: PlainPermit) => void;
+  next: Caller | null;
+}
+
 /** The least that a semaphore can be: what the bench holds Sluice against. One counter, a list of callers, no fairness rules. */
 export class PlainSemaphore {
   inUse = 0;
-  readonly #waiting: ((permit: PlainPermit) => void)[] = [];
+  #first: Caller | null = null;
+  #last: Caller | null = null;
 
   constructor(readonly capacity: number) {}
 
@@ -19,14 +25,23 @@ export class PlainSemaphore {
   acquire(): Promise<PlainPermit> {
     const permit = this.tryAcquire();
     if (permit !== null) return Promise.resolve(permit);
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return new Promise((resolve) => this.#append({ resolve, next: null }));
   }
 
   release(_permit: PlainPermit): void {
-    this.inUse--;
-    const next = this.#waiting.shift();
-    if (next === undefined) return;
-    this.inUse++;
-    next({ semaphore: this });
+    const first = this.#first;
+    if (first === null) {
+      this.inUse--;
+      return;
+    }
+    this.#first = first.next;
+    if (first.next === null) this.#last = null;
+    first.resolve({ semaphore: this });
+  }
+
+  #append(caller: Caller): void {
+    if (this.#last === null) this.#first = caller;
+    else this.#last.next = caller;
+    this.#last = caller;
   }
 }
