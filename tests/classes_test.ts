@@ -127,7 +127,7 @@ describe("A class of waiters", () => {
 
 describe("Refusals", () => {
   it(
-    "ACC-06 a lowered cap refuses exactly the demands above it, in order of arrival over all classes",
+    "ACC-06 FLT-07 a lowered cap refuses exactly the demands above it, in order of arrival over all classes",
     scenario(async (world) => {
       const { http, tokens, metered } = twoShapes(world);
       const admission = world.admission();

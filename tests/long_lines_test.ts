@@ -9,7 +9,7 @@ import { longHistories, type LongHistory } from "./long_lines/operations.ts";
 import { KERNELS } from "./scenario.ts";
 
 /** Histories of a run. Each has some 700 steps on either kernel, so the soak comes to more than a million. */
-const HISTORIES = process.env.SOAK === undefined ? 100 : 2000;
+const HISTORIES = process.env.SOAK === undefined ? 100 : 1000;
 /** So many share a WASM kernel, one after the other, so that classes and trees are used again. */
 const HISTORIES_PER_KERNEL = 25;
 
