@@ -1,5 +1,6 @@
 /** Every fault there is to plant. */
 import { BUCKET } from "./bucket.ts";
+import { CLASSES } from "./classes.ts";
 import { WINDOW } from "./elastic_window.ts";
 import { REFUSALS } from "./faults.ts";
 import { GATE } from "./gate.ts";
@@ -18,5 +19,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...WINDOW,
   ...MEMORY_GATE.filter((mutant) => !PENALTIES.includes(mutant) && !COMPLETIONS.includes(mutant)),
   ...SLAB,
+  ...CLASSES,
   ...SHELL,
 ];

@@ -1,6 +1,7 @@
 // Random histories: what may happen to a small world of accounts and admissions, as data that fast-check makes and shrinks.
 
 import fc from "fast-check";
+import { MAX_COHORTS } from "../../assembly/layout.ts";
 import {
   type WindowAsk,
   windowAsk,
@@ -66,6 +67,8 @@ export interface Setup extends WindowSetup {
   /** What memory account there is: none, one that is switched, or a gate on a heap. */
   memory: "none" | "switch" | "gate";
   waiterLimit: number;
+  /** Classes of waiters in the kernel. */
+  cohortLimit: number;
   /** Of the second admission. */
   maxQueue: number;
 }
@@ -265,6 +268,7 @@ export const histories: fc.Arbitrary<History> = fc.record({
     ),
     memory: fc.constantFrom("none" as const, "none", "switch", "gate"),
     waiterLimit: fc.constantFrom(4, 8, 12, 64),
+    cohortLimit: fc.constantFrom(0, 1, 3, MAX_COHORTS),
     maxQueue: fc.constantFrom(0, 2, 5, Infinity, Infinity),
   }).chain((setup) => windowSetup.map((windows) => ({ ...setup, ...windows }))),
   operations: fc.array(withStops, { minLength: 20, maxLength: 220, size: "max" }),

@@ -34,11 +34,14 @@ class Player {
   readonly #heap: Heap | null;
   readonly #admissions: Admission[];
   readonly #jobs: Job[] = [];
+  readonly #cohortLimit: number;
   #made = 0;
 
   constructor(world: World, { setup }: History, coverage: Coverage) {
     currentHost().kernel.limits(setup.waiterLimit, MAX_ACCOUNTS, MAX_LINES);
+    currentHost().kernel.limitCohorts(setup.cohortLimit);
     this.#world = world;
+    this.#cohortLimit = setup.cohortLimit;
     this.#coverage = coverage;
     this.#gates = new Gates(world, setup.capacities);
     this.#buckets = setup.caps.map((caps, index) => world.bucket(`bucket${index}`, caps));
@@ -238,6 +241,9 @@ class Player {
     );
     const sizes = this.#admissions.map((admission) => admission.queueSize);
     if (sizes[0]! + sizes[1]! > 5) cover(this.#coverage, "more than five wait");
+    const classes = currentHost().kernel.cohortCount();
+    if (classes > 0) cover(this.#coverage, "with classes");
+    if (classes > 0 && classes === this.#cohortLimit) cover(this.#coverage, "table of classes full");
     const timer = this.#world.clock.nextTimerMs;
     if (this.#heap !== null) this.#world.tell(this.#heap.tell());
     this.#world.tell(
@@ -270,6 +276,7 @@ class Player {
     assert.deepEqual(stuck, [], "every job gets an answer");
     this.#gates.checkIdle();
     for (const admission of this.#admissions) assert.equal(admission.queueSize, 0);
+    assert.equal(currentHost().kernel.cohortCount(), 0, "no class is left when nobody waits");
     assert.equal(this.#world.clock.pendingTimers, 0, "no timer is armed when nobody waits");
     checkBalance(this.#world.events);
   }

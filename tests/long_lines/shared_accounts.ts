@@ -147,7 +147,9 @@ export class SharedAccounts {
       `${kernel.bucketTokens(bucket, now)}/${kernel.bucketRequests(bucket, now)}`
     );
     const windows = this.records.slice(FIRST_WINDOW, CUSTOM).map((window) =>
-      `${kernel.windowInUse(window, now)} ${kernel.windowCircuit(window)} ${kernel.windowCooldown(window, now)}`
+      `${kernel.windowInUse(window, now)} ${kernel.windowCircuit(window)} ${
+        kernel.windowCooldown(window, now)
+      }`
     );
     const active = this.records.slice(0, CUSTOM).map((each) => kernel.lastActivity(each));
     const memory = this.isMemoryNative ? this.#tellMemory(now) : "";
@@ -170,10 +172,12 @@ export class SharedAccounts {
 }
 
 /** A window whose circuit opens soon, and lets a probe go soon. */
-function openWindow(kernel: Kernel, { maxRequests, lengthMs, maxThrottle }: Setup["windows"][number]): number {
+function openWindow(
+  kernel: Kernel,
+  { maxRequests, lengthMs, maxThrottle }: Setup["windows"][number],
+): number {
   const record = kernel.openWindow(maxRequests, lengthMs);
   kernel.setPacing(record, 500, 200, 500, maxThrottle, 2, 20_000 * TICKS_PER_MS);
   kernel.setCircuit(record, 1, 50 * TICKS_PER_MS, 2000 * TICKS_PER_MS, 400 * TICKS_PER_MS);
   return record;
 }
-
