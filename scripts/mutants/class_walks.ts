@@ -70,7 +70,7 @@ export const REMEMBERING: readonly Mutant[] = [
     file: "assembly/looking.ts",
     find: "cohort.hasWindows && hasOpenCircuit(cohort)",
     replace: "cohort.hasWindows && false",
-    tests: [LONG],
+    tests: ["tests/classes_windows_test.ts", LONG],
   },
   {
     id: "class-that-is-held-names-no-instant",
