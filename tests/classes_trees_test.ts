@@ -169,4 +169,22 @@ describe("The tree of a class", () => {
       await crowd.empty();
     }),
   );
+
+  it(
+    "MON-17 what the old head had set aside is free behind a new one that waits elsewhere",
+    scenario(async (world) => {
+      const [right, full] = [world.gate("right", 2), world.gate("full", 1)];
+      const admission = world.admission();
+      const crowd = new Crowd(world, admission);
+      const out = await admission.admit(new Demand().add(right).add(full));
+      crowd.admitAll([new Demand().add(right, 2).add(full), new Demand().add(full), new Demand().add(right)]);
+      await world.settle();
+      assert.deepEqual(crowd.granted, []);
+      crowd.leave([0]);
+      await world.settle();
+      assert.deepEqual(crowd.granted, [2]);
+      out.release();
+      await crowd.empty();
+    }),
+  );
 });
