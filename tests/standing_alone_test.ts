@@ -19,6 +19,9 @@ describe("A waiter that stands alone", () => {
       const out = await world.admission().admit(new Demand().add(gate).add(tokens, 60_000));
       crowd.admitAll([new Demand().add(tokens, 500).add(gate), new Demand().add(tokens, 300)]);
       await world.clock.advance(799);
+      // Somebody comes, so the line is looked at.
+      crowd.admit(new Demand().add(gate));
+      await world.settle();
       assert.deepEqual(crowd.granted, []);
       await world.clock.advance(1);
       assert.deepEqual(crowd.granted, [1]);
