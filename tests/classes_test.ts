@@ -22,20 +22,26 @@ function twoShapes(world: World) {
   return { http, db, tokens, plain, metered };
 }
 
+function bucketsOf(world: World, count: number) {
+  return Array.from({ length: count }, (_, i) => world.bucket(`bucket${i}`, { tpm: 60_000, rpm: 1000 }));
+}
+
 describe("A class of waiters", () => {
   it("BEY-08 is freed with its last member, and its memory is used again", async () => {
     await playOn(KERNELS.wasm(), async (world) => {
-      const { http, plain, metered } = twoShapes(world);
+      const db = world.gate("db", 9);
+      const buckets = bucketsOf(world, MAX_METERS);
       const admission = world.admission();
+      const demand = (i: number) =>
+        buckets.reduce((all, each) => all.add(each, i), new Demand().add(db, 1 + i % 9));
       const bytes: number[] = [];
-      for (let round = 0; round < 8; round++) {
+      for (let round = 0; round < 15; round++) {
         const crowd = new Crowd(world, admission);
-        const out = await admission.admit(new Demand().add(http, 3));
-        for (let i = 0; i < 300; i++) crowd.admit(i % 2 === 0 ? plain() : metered(i));
+        const out = await admission.admit(new Demand().add(db, 9));
+        for (let i = 0; i < 600; i++) crowd.admit(demand(i));
         await world.settle();
-        assert.equal(classCount(), 2);
+        assert.equal(classCount(), 9);
         out.release();
-        await world.settle();
         await crowd.empty();
         assert.equal(classCount(), 0, `after round ${round}`);
         bytes.push(kernelMemoryBytes());
@@ -173,6 +179,27 @@ describe("Refusals", () => {
       crowd.admit(demand(0, 0));
       await world.settle();
       assert.deepEqual(crowd.failed.slice(9), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+      out.release();
+      await crowd.empty();
+    }),
+  );
+});
+
+describe("Requests", () => {
+  it(
+    "FLT-07 a lowered cap of requests refuses the classes that make more, and no others",
+    scenario(async (world) => {
+      const { http, tokens, metered } = twoShapes(world);
+      const admission = world.admission();
+      const crowd = new Crowd(world, admission);
+      const out = await admission.admit(new Demand().add(http, 3));
+      const twice = () => metered(5).add(tokens, 6);
+      crowd.admitAll([metered(1), twice(), metered(1), twice(), metered(2), twice()]);
+      await world.settle();
+      tokens.setConfig({ tpm: 60_000, rpm: 1 });
+      crowd.admit(metered(1));
+      await world.settle();
+      assert.deepEqual(crowd.failed, [1, 3, 5]);
       out.release();
       await crowd.empty();
     }),

@@ -145,4 +145,46 @@ describe("The tree of a class", () => {
       await crowd.empty();
     }),
   );
+
+  it(
+    "MON-18 a new head sets aside what the old one did not name, and members of other classes are held for it",
+    scenario(async (world) => {
+      const [left, right, full] = [world.gate("left", 1), world.gate("right", 2), world.gate("full", 1)];
+      const admission = world.admission();
+      const crowd = new Crowd(world, admission);
+      const out = await admission.admit(new Demand().add(left).add(full));
+      crowd.admitAll([
+        new Demand().add(left),
+        new Demand().add(left).add(right, 2),
+        new Demand().add(right).add(full),
+      ]);
+      await world.settle();
+      assert.deepEqual([world.count("HELD", "left"), world.count("HELD", "right")], [2, 0]);
+      crowd.leave([0]);
+      await world.settle();
+      assert.equal(world.count("HELD", "right"), 1, "both permits are kept for the new head");
+      out.release();
+      await world.settle();
+      assert.deepEqual(crowd.granted, [1]);
+      await crowd.empty();
+    }),
+  );
+
+  it(
+    "MON-17 what the old head had set aside is free behind a new one that waits elsewhere",
+    scenario(async (world) => {
+      const [right, full] = [world.gate("right", 2), world.gate("full", 1)];
+      const admission = world.admission();
+      const crowd = new Crowd(world, admission);
+      const out = await admission.admit(new Demand().add(right).add(full));
+      crowd.admitAll([new Demand().add(right, 2).add(full), new Demand().add(full), new Demand().add(right)]);
+      await world.settle();
+      assert.deepEqual(crowd.granted, []);
+      crowd.leave([0]);
+      await world.settle();
+      assert.deepEqual(crowd.granted, [2]);
+      out.release();
+      await crowd.empty();
+    }),
+  );
 });

@@ -18,11 +18,11 @@ export const LOOKING: readonly Mutant[] = [
   },
   {
     id: "class-sees-no-lowered-request-cap",
-    rules: ["FLT-05", "BEY-08"],
+    rules: ["FLT-07"],
     file: "assembly/looking.ts",
     find: "if (count > <f64> bucket.requestCap) refusesAll = true;",
     replace: "",
-    tests: TABLE,
+    tests: ["tests/classes_test.ts"],
   },
   {
     id: "class-waits-for-a-probe",
@@ -30,7 +30,7 @@ export const LOOKING: readonly Mutant[] = [
     file: "assembly/looking.ts",
     find: "else refusesAll = true;",
     replace: "else isShortForAll = true;",
-    tests: [LONG],
+    tests: ["tests/classes_windows_test.ts", LONG],
   },
   {
     id: "class-keeps-a-lost-probe",
@@ -38,7 +38,7 @@ export const LOOKING: readonly Mutant[] = [
     file: "assembly/looking.ts",
     find: "if (!isHeld) askForProbes(line, oldest === null ? Infinity : oldest.arrival);",
     replace: "",
-    tests: [LONG],
+    tests: ["tests/classes_windows_test.ts", LONG],
   },
   {
     id: "class-takes-the-permits-of-the-head",

@@ -17,7 +17,7 @@ export const RESERVATION: readonly Mutant[] = [
     file: "assembly/attempt.ts",
     find: "cell.sum, ahead.count, ahead.sum, line.now",
     replace: "cell.sum, ahead.count, 0, line.now",
-    tests: ["tests/admission_order_test.ts"],
+    tests: ["tests/admission_order_test.ts", "tests/standing_alone_test.ts"],
   },
   {
     id: "reserve-no-permits",
@@ -25,7 +25,7 @@ export const RESERVATION: readonly Mutant[] = [
     file: "assembly/attempt.ts",
     find: "cell.sum, ahead.count, ahead.sum, line.now",
     replace: "cell.sum, 0, ahead.sum, line.now",
-    tests: ["tests/admission_order_test.ts"],
+    tests: ["tests/admission_order_test.ts", "tests/standing_alone_test.ts"],
   },
   {
     id: "reserve-for-the-one-before",
@@ -171,7 +171,7 @@ export const DEADLINES: readonly Mutant[] = [
     file: "assembly/attempt.ts",
     find: "cell.count + ahead.count, cell.sum + ahead.sum, line.now",
     replace: "cell.count, cell.sum, line.now",
-    tests: ["tests/deadline_test.ts"],
+    tests: ["tests/deadline_test.ts", "tests/standing_alone_test.ts"],
   },
   {
     id: "deadline-of-the-line-is-the-latest",
