@@ -37,8 +37,8 @@ function block(
   const rows = own.map((figure) => {
     const best = lookup.bestPeer(title, figure.metric);
     const bars = figure.contender === "sluice"
-      ? about.verdicts.filter(({ bar, ...each }) =>
-        each.runtime === runtime && bar.workload === title && bar.metric === figure.metric
+      ? about.verdicts.filter((verdict) =>
+        verdict.runtime === runtime && verdict.bar.workload === title && verdict.bar.metric === figure.metric
       )
       : [];
     return [
