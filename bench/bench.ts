@@ -40,9 +40,13 @@ async function measureAndReport(options: Options): Promise<number> {
   if (process.stderr.isTTY) process.stderr.write("\r\u001b[K");
   const figures = figuresOf(readings);
   if (json !== null) writeOutput(json, `${JSON.stringify(figures, null, 1)}\n`);
-  process.stdout.write(textReport(figures, { plan, options, workloads: WORKLOADS }));
+  const failed = new Set(
+    failures.filter(({ task }) => task.contender === "sluice")
+      .map(({ task }) => `${task.runtime} ${titleOf(task.workload.name, task.size)}`),
+  );
+  process.stdout.write(textReport(figures, { plan, options, workloads: WORKLOADS, failed }));
   if (options.isWriting) {
-    writePage({ figures, absences: plan.absences, workloads: WORKLOADS, effort: options.effort });
+    writePage({ figures, absences: plan.absences, workloads: WORKLOADS, effort: options.effort, failed });
     tell("Refreshed docs/performance.md and docs/performance/.");
   }
   for (const { task, message } of failures) {
