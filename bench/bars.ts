@@ -50,18 +50,29 @@ export interface Bar {
 export interface Verdict {
   readonly bar: Bar;
   readonly runtime: Runtime;
+  /** NaN where our own run failed: then the bar is not met. */
   readonly figure: number;
   readonly limit: number;
   readonly isMet: boolean;
 }
 
-/** Every bar for which this run has the figures. */
-export function judge(figures: readonly Figure[], runtimes: readonly Runtime[]): Verdict[] {
+/** Who of ours failed, by runtime and workload. */
+export type Failed = ReadonlySet<string>;
+
+/** Every bar for which this run has the figures, or for which our own run failed. */
+export function judge(
+  figures: readonly Figure[],
+  runtimes: readonly Runtime[],
+  failed: Failed = new Set(),
+): Verdict[] {
   return runtimes.flatMap((runtime) => {
     const lookup = new Lookup(figures, runtime);
     return BARS.flatMap((bar): Verdict[] => {
       const figure = lookup.of(bar.workload, bar.metric);
       const limit = bar.limit(lookup);
+      if (figure === null && failed.has(`${runtime} ${bar.workload}`)) {
+        return [{ bar, runtime, figure: NaN, limit: limit ?? NaN, isMet: false }];
+      }
       if (figure === null || limit === null) return [];
       const isMet = isGain(bar.unit) ? figure >= limit : figure <= limit;
       return [{ bar, runtime, figure, limit, isMet }];

@@ -36,12 +36,17 @@ async function measureAndReport(options: Options): Promise<number> {
   if (json !== null) checkOutput(json);
   installPeers(tell);
   const plan = planOf(WORKLOADS, options);
-  const { readings, failures } = await runRounds(plan.tasks, options.effort, tell);
+  const { readings, failures } = await runRounds(plan.tasks, options.effort, progressLine());
+  if (process.stderr.isTTY) process.stderr.write("\r\u001b[K");
   const figures = figuresOf(readings);
   if (json !== null) writeOutput(json, `${JSON.stringify(figures, null, 1)}\n`);
-  process.stdout.write(textReport(figures, { plan, options, workloads: WORKLOADS }));
+  const failed = new Set(
+    failures.filter(({ task }) => task.contender === "sluice")
+      .map(({ task }) => `${task.runtime} ${titleOf(task.workload.name, task.size)}`),
+  );
+  process.stdout.write(textReport(figures, { plan, options, workloads: WORKLOADS, failed }));
   if (options.isWriting) {
-    writePage({ figures, absences: plan.absences, workloads: WORKLOADS, effort: options.effort });
+    writePage({ figures, absences: plan.absences, workloads: WORKLOADS, effort: options.effort, failed });
     tell("Refreshed docs/performance.md and docs/performance/.");
   }
   for (const { task, message } of failures) {
@@ -50,6 +55,15 @@ async function measureAndReport(options: Options): Promise<number> {
     );
   }
   return failures.length > 0 ? 1 : 0;
+}
+
+/** A line that renews itself on a terminal; elsewhere every twentieth is told. */
+function progressLine(): (text: string) => void {
+  let told = 0;
+  return (text) => {
+    if (process.stderr.isTTY) process.stderr.write(`\r${text}\u001b[K`);
+    else if (told++ % 20 === 0) tell(text);
+  };
 }
 
 function tell(text: string): void {

@@ -1,4 +1,4 @@
-import { judge, Lookup } from "./bars.ts";
+import { type Failed, judge, Lookup } from "./bars.ts";
 import { pictureOf, RUNTIME_NAMES } from "./charts/pictures.ts";
 import { type Figure, isGain } from "./figures.ts";
 import { digits, markdownTable, shown } from "./format.ts";
@@ -13,13 +13,14 @@ export interface Results {
   readonly absences: readonly Absence[];
   readonly workloads: readonly Workload[];
   readonly effort: EffortName;
+  readonly failed: Failed;
   /** Machine, versions and date, in a sentence. */
   readonly setting: string;
 }
 
 /** The generated parts of docs/performance.md by name: `setting`, `bars`, `slower`, and one for each workload. */
 export function pageBlocks(results: Results): Map<string, string> {
-  const verdicts = judge(results.figures, RUNTIMES);
+  const verdicts = judge(results.figures, RUNTIMES, results.failed);
   const met = verdicts.filter(({ isMet }) => isMet).length;
   const blocks = new Map<string, string>([
     ["setting", results.setting],

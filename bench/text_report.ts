@@ -1,4 +1,4 @@
-import { judge, Lookup, type Verdict } from "./bars.ts";
+import { type Failed, judge, Lookup, type Verdict } from "./bars.ts";
 import { type Figure, isGain } from "./figures.ts";
 import { digits, shown, textTable } from "./format.ts";
 import type { Options, Runtime } from "./options.ts";
@@ -8,9 +8,14 @@ import type { Workload } from "./workload.ts";
 /** The whole run for a terminal: a block for each question and runtime, then the bars. */
 export function textReport(
   figures: readonly Figure[],
-  { plan, options, workloads }: { plan: Plan; options: Options; workloads: readonly Workload[] },
+  { plan, options, workloads, failed }: {
+    plan: Plan;
+    options: Options;
+    workloads: readonly Workload[];
+    failed: Failed;
+  },
 ): string {
-  const verdicts = options.effort === "tiny" ? [] : judge(figures, options.runtimes);
+  const verdicts = options.effort === "tiny" ? [] : judge(figures, options.runtimes, failed);
   const blocks = workloads.flatMap((workload) =>
     workload.sizes[options.effort].flatMap((size) =>
       options.runtimes.flatMap((runtime) => block({ workload, size, runtime, figures, verdicts }))
@@ -37,8 +42,8 @@ function block(
   const rows = own.map((figure) => {
     const best = lookup.bestPeer(title, figure.metric);
     const bars = figure.contender === "sluice"
-      ? about.verdicts.filter(({ bar, ...each }) =>
-        each.runtime === runtime && bar.workload === title && bar.metric === figure.metric
+      ? about.verdicts.filter((verdict) =>
+        verdict.runtime === runtime && verdict.bar.workload === title && verdict.bar.metric === figure.metric
       )
       : [];
     return [
@@ -77,8 +82,8 @@ export function barRows(verdicts: readonly Verdict[]): string[][] {
   return verdicts.map(({ bar, runtime, figure, limit, isMet }) => [
     `${bar.what}: ${bar.rule}`,
     runtime,
-    shown(figure, bar.unit),
-    `${isGain(bar.unit) ? ">=" : "<="} ${shown(limit, bar.unit)}`,
+    Number.isNaN(figure) ? "failed" : shown(figure, bar.unit),
+    Number.isNaN(limit) ? "" : `${isGain(bar.unit) ? ">=" : "<="} ${shown(limit, bar.unit)}`,
     isMet ? "met" : "NOT MET",
   ]);
 }

@@ -138,6 +138,8 @@ describe("figures of the bench", () => {
       ["deno", 70, true],
       ["bun", 70, false],
     ]);
+    const [failed] = judge(figures.slice(1), ["deno"], new Set(["deno await-one"]));
+    assert.deepEqual([failed?.figure, failed?.isMet], [NaN, false]);
   });
 });
 
@@ -191,6 +193,7 @@ describe("what the bench writes", () => {
       plan: planOf(WORKLOADS, options),
       options,
       workloads: WORKLOADS,
+      failed: new Set(),
     });
     assert.match(report, /await-one on deno: What does a free place cost\?/);
     assert.match(report, /cannot: .*p-limit.*: no weights/);
@@ -204,6 +207,7 @@ describe("what the bench writes", () => {
       absences: [],
       workloads: WORKLOADS,
       effort: "full" as const,
+      failed: new Set<string>(),
     };
     const blocks = pageBlocks({ ...results, setting: "Measured here." });
     assert.match(withBlocks(page, blocks), /Measured here\./);
