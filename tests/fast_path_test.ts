@@ -15,7 +15,7 @@ import { KernelHost, useHost } from "../core/host.ts";
 import type { Kernel } from "../core/kernel.ts";
 import { countedSignal } from "./counted_signals.ts";
 import { KERNELS, scenario } from "./scenario.ts";
-import { assertParked, grantOf } from "./watched.ts";
+import { assertParked, grantOf, WatchedLimiter } from "./watched.ts";
 
 /** A kernel that notes which of its functions were called. */
 function countedKernel(kernel: Kernel, calls: string[]): Kernel {
@@ -109,6 +109,29 @@ describe("With nobody waiting", () => {
       admission.release(await second);
     });
   });
+});
+
+describe("Behind somebody who waits", () => {
+  it(
+    "MON-08 BEY-23 tryAdmit asks no account, neither in the kernel nor outside it",
+    scenario(async (world) => {
+      const gate = world.gate("gate", 1);
+      const free = world.gate("free", 1);
+      const outside = new WatchedLimiter("outside", []);
+      const admission = world.admission();
+      const holder = admission.tryAdmit(new Demand().add(gate))!;
+      const waiting = world.follow(admission.admit(new Demand().add(gate)));
+      assert.equal(admission.tryAdmit(new Demand().add(free)), null);
+      assert.equal(admission.tryAdmit(new Demand().add(outside)), null);
+      assert.deepEqual(outside.log, ["outside wired"]);
+      holder.release();
+      // The permit is there, and whose it is is for the pass to say, not for whoever asks meanwhile.
+      assert.equal(admission.tryAdmit(new Demand().add(outside)), null);
+      assert.deepEqual([gate.currentInUse, free.currentInUse, admission.queueSize], [0, 0, 1]);
+      await world.settle();
+      grantOf(waiting).release();
+    }),
+  );
 });
 
 describe("A demand that stands staged", () => {

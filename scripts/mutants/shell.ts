@@ -90,7 +90,7 @@ export const SHELL: readonly Mutant[] = [
     file: "core/admitting.ts",
     find: "if (monitor.size > 0 || monitor.isStepping) return null;",
     replace: "if (monitor.isStepping) return null;",
-    tests: ["tests/try_admit_test.ts"],
+    tests: ["tests/fast_path_test.ts"],
   },
   {
     id: "wired-after-the-attempt",
