@@ -107,7 +107,6 @@ export function oldestDue(line: Line): Waiter | null {
     cohort = cohort.nextStale;
   }
   line.due = oldest;
-  if (!isHeld) askForProbes(line, oldest === null ? Infinity : oldest.arrival);
   return oldest;
 }
 
@@ -116,12 +115,13 @@ function isPassed(line: Line, due: Waiter | null): bool {
   return due !== null && due.arrival <= line.position;
 }
 
-/** Those who are older than the one that leaves have asked their accounts in vain: lost probes are given up. */
-function askForProbes(line: Line, before: f64): void {
+/** Those who are older than the one looked at next have asked their accounts in vain: lost probes are given up. */
+export function askForProbes(line: Line, before: f64): void {
   let cohort = line.stale;
   while (cohort !== null) {
     const first: Waiter | null = cohort.hasWindows ? firstAfter(cohort, line.position) : null;
     if (first !== null && first.arrival < before) {
+      if (isHeldByMemory(line)) return;
       for (let i = 0; i < cohort.partCount; i++) {
         const part = partAt(cohort, i);
         if (part.account.kind == KIND_WINDOW) fits(part.account, part.count, 0, 0, 0, line.now);
