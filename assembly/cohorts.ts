@@ -179,6 +179,7 @@ function make(line: Line, waiter: Waiter, hash: i32, meters: i32): Cohort | null
   cohort.next = next;
   if (next !== null) next.previous = cohort;
   line.cohorts = cohort;
+  line.windowed += cohort.hasWindows;
   cohort.deadline = Infinity;
   linkParts(cohort);
   return cohort;
@@ -208,6 +209,7 @@ function free(cohort: Cohort): void {
   if (previous === null) line.cohorts = next;
   else previous.next = next;
   if (next !== null) next.previous = previous;
+  line.windowed -= cohort.hasWindows;
   forgetClass(cohort);
   unlinkParts(cohort);
   freeTree(cohort);

@@ -42,7 +42,7 @@ export const GROW_PAGES = 16;
 // --- Record sizes in bytes, checked against the records at compile time. ---
 
 export const ACCOUNT_BYTES = 256;
-export const LINE_BYTES = 200;
+export const LINE_BYTES = 208;
 export const WAITER_BYTES = 80;
 export const COHORT_BYTES = 128;
 /** Of a cell of a parked demand, and of a part of a class: blocks of both come from the same lists. */

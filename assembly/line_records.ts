@@ -139,7 +139,7 @@ export class Part {
 //       88 laterDeadline, 96 nextWoken, 100 nextFree, 104 attemptsSeen, 108 askers, 112 reading, 120 lastShort,
 //       124 isHeadSeen, 128 position, 136 attemptDeadline, 144 headDeadline, 152 firstAlone, 156 lastAlone, 160 nextAlone,
 //       164 cohorts, 168 due, 172 dueAsOf, 176 judged, 180 nextAsking,
-//       184 stale, 188 clocked, 192 lookedAt
+//       184 stale, 188 clocked, 192 lookedAt, 200 windowed
 // @ts-ignore: decorator
 @unmanaged
 export class Line {
@@ -209,6 +209,9 @@ export class Line {
   clocked: i32;
   /** The instant of the last pass. */
   lookedAt: f64;
+  /** Classes with a window. */
+  windowed: i32;
+  reserved: i32;
 }
 
 // Staged: 0 limiter, 4 key, 8 count, 16 sum. Written by the shell.

@@ -70,7 +70,6 @@ export function oldestDue(line: Line): Waiter | null {
   }
   stopWeighing(line);
   line.due = oldest;
-  if (!isHeld) askForProbes(line, oldest === null ? Infinity : oldest.arrival);
   return oldest;
 }
 
@@ -93,12 +92,13 @@ function look(line: Line, cohort: Cohort, isWhole: bool): void {
   if (due === null && isGateShort && !cohort.hasWindows && !isNewlyShort(cohort)) isHeldWhole(cohort, Infinity);
 }
 
-/** Those who are older than the one that leaves have asked their accounts in vain: lost probes are given up. */
-function askForProbes(line: Line, before: f64): void {
-  let cohort = line.stale;
+/** Those who are older than the one looked at next have asked their accounts in vain: lost probes are given up. */
+export function askForProbes(line: Line, before: f64): void {
+  let cohort = line.windowed > 0 ? line.stale : null;
   while (cohort !== null) {
     const first: Waiter | null = cohort.hasWindows ? firstAfter(line, cohort, line.position) : null;
     if (first !== null && first.arrival < before) {
+      if (isHeldByMemory(line)) return;
       for (let i = 0; i < cohort.partCount; i++) {
         const part = partAt(cohort, i);
         if (part.account.kind == KIND_WINDOW) fits(part.account, part.count, 0, 0, 0, line.now);

@@ -20,7 +20,7 @@ import {
   WAITER_NEWLY_SHORT,
 } from "./line_records";
 import { changesSoFar, startAsking, stopAsking } from "./changes";
-import { lookAtHeld, oldestDue } from "./looking";
+import { askForProbes, lookAtHeld, oldestDue } from "./looking";
 import { holdOn, lowerHolds, markHeld, markHeldOnMemory, unlink } from "./queue";
 import { sortShorts } from "./runs";
 import { cellAt } from "./slab";
@@ -126,6 +126,12 @@ function nextToLookAt(line: Line): Waiter | null {
   while (alone !== null && alone.arrival <= line.position) alone = alone.nextPeer;
   line.nextAlone = alone;
   const due = oldestDue(line);
+  const next = olderOf(alone, due);
+  askForProbes(line, next === null ? Infinity : next.arrival);
+  return next;
+}
+
+function olderOf(alone: Waiter | null, due: Waiter | null): Waiter | null {
   if (alone === null || due === null) return alone === null ? due : alone;
   return alone.arrival < due.arrival ? alone : due;
 }

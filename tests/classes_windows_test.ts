@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";
 import { Demand } from "../mod.ts";
 import { Crowd } from "./crowd.ts";
+import { Slots } from "./custom_accounts.ts";
 import { scenario, type World } from "./scenario.ts";
 import { FAILURE } from "./window_readings.ts";
 
@@ -111,6 +112,28 @@ describe("A class behind a window", () => {
       assert.equal(world.clock.nextTimerMs, 3000);
       await world.clock.advance(1000);
       assert.deepEqual([crowd.granted, crowd.failed, window.circuitState], [[1, 5], [2, 3, 6], "PROBING"]);
+      out.release();
+      await crowd.empty();
+    }),
+  );
+
+  it(
+    "BEY-08 asks about a lost probe in its turn, behind whoever stands alone before it",
+    scenario(async (world) => {
+      const { full, window, crowd, out } = await behindHead(world, 3);
+      window.onRateLimitError(FAILURE);
+      await world.clock.advance(100);
+      assert.ok(window.tryTake([undefined], []), "the probe");
+      await world.clock.advance(500);
+      const seen: string[] = [];
+      const asked = new Slots("asked", 0);
+      asked.fits = () => {
+        seen.push(window.circuitState);
+        return false;
+      };
+      crowd.admitAll([new Demand().add(asked), new Demand().add(window).add(full), new Demand().add(asked)]);
+      await world.settle();
+      assert.deepEqual(seen.slice(0, 2), ["PROBING", "BLOCKED"]);
       out.release();
       await crowd.empty();
     }),

@@ -35,8 +35,8 @@ export const LOOKING: readonly Mutant[] = [
   {
     id: "class-keeps-a-lost-probe",
     rules: ["BEY-08"],
-    file: "assembly/looking.ts",
-    find: "if (!isHeld) askForProbes(line, oldest === null ? Infinity : oldest.arrival);",
+    file: "assembly/walk.ts",
+    find: "askForProbes(line, next === null ? Infinity : next.arrival);",
     replace: "",
     tests: ["tests/classes_windows_test.ts", LONG],
   },
