@@ -88,7 +88,7 @@ export function withdraw(slot: i32, generation: i32): i32 {
     cancel(waiter.line, waiter);
     return 0;
   }
-  queue.unlink(waiter.line, waiter);
+  queue.unlink(waiter.line, waiter, false);
   return 1;
 }
 

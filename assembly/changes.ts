@@ -4,7 +4,7 @@
 import { Line } from "./line_records";
 import { judgePassed } from "./judging";
 import { Account } from "./records";
-import { classesChange, classesShrink } from "./stale";
+import { classesChange, classesGain, classesShrink } from "./stale";
 
 let changes: i32 = 0;
 let firstAsking: Line | null = null;
@@ -21,6 +21,12 @@ export function lineChanges(): void {
 /** Comes before every change of a built-in account. */
 export function accountChanges(account: Account): void {
   if (account.parts !== null) classesChange(account);
+  change();
+}
+
+/** The same for a gate or a bucket that has more room afterwards, and is as it was otherwise. */
+export function accountGains(account: Account): void {
+  if (account.parts !== null) classesGain(account);
   change();
 }
 

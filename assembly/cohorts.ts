@@ -3,7 +3,7 @@
 // for an account that has to be asked or for a full table, stands alone and is looked at one by one.
 
 import { COHORT_CHAIN_BITS, KIND_BUCKET, KIND_CUSTOM, KIND_WINDOW, MAX_METERS } from "./layout";
-import { Cell, Cohort, Line, Part, Waiter } from "./line_records";
+import { Cell, Cohort, COHORT_HAS_WINDOWS, Line, Part, Waiter } from "./line_records";
 import { allocateCells, allocateCohort, cellAt, partAt, recycleCells, recycleCohort } from "./slab";
 import { classChanges, forgetClass, linkParts, unlinkParts } from "./stale";
 import { freeTree, joinTree, leaveTree, markInTree } from "./sums";
@@ -163,13 +163,13 @@ function make(line: Line, waiter: Waiter, hash: i32, meters: i32): Cohort | null
   }
   cohort.line = line;
   cohort.hash = hash;
-  cohort.partCount = waiter.cellCount;
+  cohort.partCount = <i16> waiter.cellCount;
   cohort.parts = parts;
-  cohort.meters = meters;
+  cohort.meters = <i16> meters;
   let meter = 0;
   for (let i = 0; i < waiter.cellCount; i++) {
     const cell = cellAt(waiter, i);
-    if (cell.limiter.kind == KIND_WINDOW) cohort.hasWindows = 1;
+    if (cell.limiter.kind == KIND_WINDOW) cohort.flags |= COHORT_HAS_WINDOWS;
     fill(partAt(cohort, i), cohort, cell, cell.limiter.kind == KIND_BUCKET ? meter++ : -1);
   }
   const chain = chainOf(hash);
@@ -179,7 +179,7 @@ function make(line: Line, waiter: Waiter, hash: i32, meters: i32): Cohort | null
   cohort.next = next;
   if (next !== null) next.previous = cohort;
   line.cohorts = cohort;
-  line.windowed += cohort.hasWindows;
+  if (cohort.flags & COHORT_HAS_WINDOWS) line.windowed++;
   cohort.deadline = Infinity;
   linkParts(cohort);
   return cohort;
@@ -209,7 +209,7 @@ function free(cohort: Cohort): void {
   if (previous === null) line.cohorts = next;
   else previous.next = next;
   if (next !== null) next.previous = previous;
-  line.windowed -= cohort.hasWindows;
+  if (cohort.flags & COHORT_HAS_WINDOWS) line.windowed--;
   forgetClass(cohort);
   unlinkParts(cohort);
   freeTree(cohort);

@@ -2,7 +2,7 @@
 // and their sizes are checked below.
 
 import { CELL_BYTES, COHORT_BYTES, LINE_BYTES, STAGED_BYTES, WAITER_BYTES, WIRE_BYTES } from "./layout";
-import { Account } from "./records";
+import { Account, Gate } from "./records";
 
 // Wire: 0 line, 4 count, 8 next. One per account and line with at least one waiter that names the account.
 // @ts-ignore: decorator
@@ -64,9 +64,9 @@ export class Waiter {
   reserved: i32;
 }
 
-// Cohort: 0 nextStale, 4 previousStale, 8 state, 12 due, 16 first, 20 parts, 24 partCount, 28 meters, 32 root,
-//         36 shortParts, 40 fitsUpTo, 48 deadline, 56 isGateShort, 60 hasWindows, 64 line, 68 previous, 72 next,
-//         76 nextInChain, 80 hash, 84 last, 88 unmarked, 92 tree, 96 treeBits, 100 used, 104 size, 112 to 128 nothing
+// Cohort: 0 nextStale, 4 previousStale, 8 state, 12 due, 16 first, 20 line, 24 parts, 28 partCount, 30 meters, 32 root,
+//         36 shortParts, 40 fitsUpTo, 48 deadline, 56 blocker, 60 blockerCount, 62 flags, 64 previous, 68 next,
+//         72 nextInChain, 76 hash, 80 last, 84 unmarked, 88 tree, 92 treeBits, 96 used, 100 size, 104 to 128 nothing
 // A class of waiters: those of one line with the same accounts in the same order and the same counts. Only their metered sums
 // differ, so if the oldest is held, so are all whose sums are not smaller. What an event reads fills one cache line.
 // @ts-ignore: decorator
@@ -81,21 +81,23 @@ export class Cohort {
   due: Waiter | null;
   /** The members, in order of arrival. */
   first: Waiter | null;
+  line: Line;
   parts: usize;
-  partCount: i32;
+  partCount: i16;
   /** How many parts are metered. */
-  meters: i32;
+  meters: i16;
   /** The node of the tree that is over all members. */
   root: usize;
-  /** What it was found to be when it was last weighed: see weighing.ts. */
+  /** What it was found to be when it was last weighed, with `fitsUpTo` and `blocker`: see weighing.ts. */
   shortParts: i32;
   fitsUpTo: f64;
   /** While it is held whole: the earliest deadline of its members, but for the head. */
   deadline: f64;
-  isGateShort: i32;
-  /** Whether one of its accounts is a window. */
-  hasWindows: i32;
-  line: Line;
+  /** A gate that was short for every member, or null. */
+  blocker: Gate | null;
+  /** The permits that a member asks there. */
+  blockerCount: i16;
+  flags: i16;
   /** Among the classes of the line. */
   previous: Cohort | null;
   next: Cohort | null;
@@ -111,7 +113,7 @@ export class Cohort {
   /** Places given out so far; the members stand on them in order of arrival. */
   used: i32;
   size: i32;
-  reserved: i32;
+  reserved: f64;
   reserved2: f64;
   reserved3: f64;
 }
@@ -230,6 +232,11 @@ export const WAITER_MEMORY_SHORT: i32 = 2;
 export const WAITER_NEWLY_SHORT: i32 = 4;
 /** Granted, refused or withdrawn; the record lives until `recycle`. */
 export const WAITER_GONE: i32 = 8;
+
+/** One of the accounts of the class is a window. */
+export const COHORT_HAS_WINDOWS: i16 = 1;
+/** One of its parts is noted as shrunk. */
+export const COHORT_HAS_SHRUNK: i16 = 2;
 
 export const CELL_SHORT: i32 = 1;
 export const CELL_ORDER_SHIFT: i32 = 8;

@@ -2,7 +2,7 @@
 // alone may let one go, and who is newly short. All of it is worked out from the accounts as they stand.
 
 import { FAN_OUT_BITS, HEALTHY, KIND_CUSTOM, KIND_WINDOW, NO } from "./layout";
-import { Cohort, Line, Part, Waiter, WAITER_MEMORY_SHORT } from "./line_records";
+import { Cohort, COHORT_HAS_SHRUNK, COHORT_HAS_WINDOWS, Line, Part, Waiter, WAITER_MEMORY_SHORT } from "./line_records";
 import { Bucket, Memory, Window } from "./records";
 import { earliest, fits } from "./accounts/account";
 import { memoryEarliest, memoryFits } from "./accounts/memory_gate";
@@ -12,13 +12,13 @@ import { firstAfter } from "./cohorts";
 import { gather, gatherForMemory, gatherMetered, isNewlyShort, mayBeNewlyShort } from "./gathering";
 import { firstThatFits, firstThatIsRefused, fitsUpTo, least, leastFrom, levelOf } from "./searches";
 import { partAt } from "./slab";
-import { CHANGED, classDeadline, forgetLooks, isHeldWhole, leavesChanged, LOOKED_AT, SHRUNK } from "./stale";
+import { classDeadline, forgetLooks, isHeldWhole, LOOKED_AT, noteLook, ROOM_CHANGED, SHRUNK } from "./stale";
 import { use, used } from "./sums";
 import { noteDeadline } from "./walk";
 import {
-  isGateShort,
   isShortFixed,
   isShortForAll,
+  isStillBlocked,
   refusesAll,
   refusesSome,
   startWeighing,
@@ -59,10 +59,11 @@ export function oldestDue(line: Line): Waiter | null {
   let oldest: Waiter | null = null;
   let cohort = line.stale;
   startWeighing(line);
+  noteLook();
   while (cohort !== null) {
     const next = cohort.nextStale;
     if (!isHeld || cohort.partCount == 0) {
-      if (cohort.state == CHANGED || isPassed(line, cohort.due)) look(line, cohort, isWhole);
+      if (cohort.state >= ROOM_CHANGED || isPassed(line, cohort.due)) look(line, cohort, isWhole);
       const due = cohort.due;
       if (due !== null && (oldest === null || due.arrival < oldest.arrival)) oldest = due;
     }
@@ -80,8 +81,12 @@ function isPassed(line: Line, due: Waiter | null): bool {
 
 /** Finds who of a class can leave; where nobody can and nothing is left to tell of it, it is held whole at once. */
 function look(line: Line, cohort: Cohort, isWhole: bool): void {
-  const from = firstAfter(line, cohort, line.position);
   cohort.due = null;
+  if (isWhole && cohort.state == ROOM_CHANGED && !(cohort.flags & COHORT_HAS_SHRUNK) && isStillBlocked(cohort)) {
+    isHeldWhole(cohort, Infinity);
+    return;
+  }
+  const from = firstAfter(line, cohort, line.position);
   if (from === null) return;
   weigh(line, cohort);
   const due = dueOf(cohort, from);
@@ -89,14 +94,15 @@ function look(line: Line, cohort: Cohort, isWhole: bool): void {
   if (!isWhole) return;
   cohort.state = LOOKED_AT;
   // A circuit that is not closed goes by the clock in ways of its own.
-  if (due === null && isGateShort && !cohort.hasWindows && !isNewlyShort(cohort)) isHeldWhole(cohort, Infinity);
+  if (due !== null || cohort.blocker === null || cohort.flags & COHORT_HAS_WINDOWS) return;
+  if (!isNewlyShort(cohort)) isHeldWhole(cohort, Infinity);
 }
 
 /** Those who are older than the one looked at next have asked their accounts in vain: lost probes are given up. */
 export function askForProbes(line: Line, before: f64): void {
   let cohort = line.windowed > 0 ? line.stale : null;
   while (cohort !== null) {
-    const first: Waiter | null = cohort.hasWindows ? firstAfter(line, cohort, line.position) : null;
+    const first: Waiter | null = cohort.flags & COHORT_HAS_WINDOWS ? firstAfter(line, cohort, line.position) : null;
     if (first !== null && first.arrival < before) {
       if (isHeldByMemory(line)) return;
       for (let i = 0; i < cohort.partCount; i++) {
@@ -130,13 +136,13 @@ export function lookAtHeld(line: Line): void {
   }
   let cohort = line.stale;
   startWeighing(line);
+  noteLook();
   while (cohort !== null) {
     const next = cohort.nextStale;
     const from = firstAfter(line, cohort, after);
-    if (from === null) leavesChanged(cohort);
     const deadline = from === null ? Infinity : lookAt(line, cohort, from, after);
     noteDeadline(line, deadline);
-    if (judged === null && !(cohort.hasWindows && hasOpenCircuit(cohort))) isHeldWhole(cohort, deadline);
+    if (judged === null && !(cohort.flags & COHORT_HAS_WINDOWS && hasOpenCircuit(cohort))) isHeldWhole(cohort, deadline);
     cohort = next;
   }
   stopWeighing(line);
@@ -163,7 +169,7 @@ function hasOpenCircuit(cohort: Cohort): bool {
 
 /** Gathers who is newly short; the deadline. */
 function lookAt(line: Line, cohort: Cohort, from: Waiter, after: f64): f64 {
-  if (cohort.state == SHRUNK && cohort.isGateShort && !mayBeNewlyShort(cohort)) return Infinity;
+  if (cohort.state == SHRUNK && cohort.blocker !== null && !mayBeNewlyShort(cohort)) return Infinity;
   if (cohort.state == LOOKED_AT) weighAsBefore(line, cohort);
   else weigh(line, cohort);
   for (let i = 0; i < cohort.partCount; i++) {
@@ -176,7 +182,7 @@ function lookAt(line: Line, cohort: Cohort, from: Waiter, after: f64): f64 {
 
 /** The earliest deadline over the members from one on. */
 function deadlineOf(line: Line, cohort: Cohort, from: Waiter): f64 {
-  if (isGateShort) return Infinity;
+  if (cohort.blocker !== null) return Infinity;
   let fixed = -Infinity;
   for (let i = 0; i < cohort.partCount; i++) {
     const part = partAt(cohort, i);

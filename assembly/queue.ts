@@ -92,11 +92,11 @@ function link(line: Line, waiter: Waiter): void {
 }
 
 /** Takes a waiter out of its line. It stays readable, with its held counts, until `recycle`. */
-export function unlink(line: Line, waiter: Waiter): void {
+export function unlink(line: Line, waiter: Waiter, isGranted: bool): void {
   assert((waiter.flags & WAITER_GONE) == 0);
   const previous = waiter.previous;
   const next = waiter.next;
-  if (previous === null) headChanges(waiter);
+  if (previous === null) headChanges(waiter, isGranted);
   if (previous === null) line.head = next;
   else previous.next = next;
   if (next === null) line.tail = previous;

@@ -4,9 +4,9 @@
 import { ACCOUNT_BYTES, RUN_BYTES } from "./layout";
 import { Cell, Part, Wire } from "./line_records";
 
-// Account: what every kind has. Gate, Bucket, Window and Memory go on from byte 48.
+// Account: what every kind has. Gate, Bucket, Window and Memory go on from byte 56.
 //    0 kind, 4 generation, 8 flags, 12 held, 16 waiterPins, 20 grantPins, 24 wires, 28 nextFree, 32 lastActivity,
-//    40 parts, 44 ahead
+//    40 parts, 44 ahead, 48 visited
 // @ts-ignore: decorator
 @unmanaged
 export class Account {
@@ -29,9 +29,12 @@ export class Account {
   parts: Part | null;
   /** While classes are weighed: what the head sets aside here. */
   ahead: Cell | null;
+  /** As of which look every class that names the account is known to have changed: see stale.ts. */
+  visited: i32;
+  reserved: i32;
 }
 
-// Gate: 48 capacity, 52 inUse
+// Gate: 56 capacity, 60 inUse
 // @ts-ignore: decorator
 @unmanaged
 export class Gate extends Account {
@@ -48,8 +51,8 @@ export class Level {
   fraction: i64;
 }
 
-// Bucket: 48 anchor, 56 window, 64 token level, 88 request level, 112 lastSlowDown, 120 throttle, 124 successes,
-//         128 seenAt, 136 tokensSeen, 144 requestsSeen
+// Bucket: 56 anchor, 64 window, 72 token level, 96 request level, 120 lastSlowDown, 128 throttle, 132 successes,
+//         136 seenAt, 144 tokensSeen, 152 requestsSeen
 // @ts-ignore: decorator
 @unmanaged
 export class Bucket extends Account {
@@ -73,10 +76,10 @@ export class Bucket extends Account {
   requestsSeen: f64;
 }
 
-// Window: 48 maxRequests, 52 circuit, 56 throttle, 60 increment, 64 decrement, 68 recovery, 72 maxThrottle,
-//         76 successesPerStep, 80 successes, 84 streak, 88 failuresToBlock, 92 ringBits, 96 ring, 100 first, 104 runs,
-//         112 base, 120 length, 128 recoveryTicks, 136 lastPressure, 144 cooldown, 152 blockedUntil, 160 probedAt,
-//         168 initialCooldown, 176 maxCooldown, 184 probeTimeout, 192 taken, 200 gone, 208 seenAt, 216 goneSeen
+// Window: 56 maxRequests, 60 circuit, 64 throttle, 68 increment, 72 decrement, 76 recovery, 80 maxThrottle,
+//         84 successesPerStep, 88 successes, 92 streak, 96 failuresToBlock, 100 ringBits, 104 ring, 108 first, 112 runs,
+//         120 base, 128 length, 136 recoveryTicks, 144 lastPressure, 152 cooldown, 160 blockedUntil, 168 probedAt,
+//         176 initialCooldown, 184 maxCooldown, 192 probeTimeout, 200 taken, 208 gone, 216 seenAt, 224 goneSeen
 // Throttles are in 1/THROTTLE_UNITS, instants and spans in ticks, the base in ms.
 // @ts-ignore: decorator
 @unmanaged
@@ -130,8 +133,8 @@ export class Run {
   upTo: f64;
 }
 
-// Memory: 48 lastRelease, 56 previous, 64 floor, 72 floorAtLast, 80 floorBeforeLast, 88 penalty, 96 isLatched,
-//         100 hasCompletion, 104 isStopped, 108 turns, 112 heldElsewhere, 116 reserved. NaN stands for "none yet".
+// Memory: 56 lastRelease, 64 previous, 72 floor, 80 floorAtLast, 88 floorBeforeLast, 96 penalty, 104 isLatched,
+//         108 hasCompletion, 112 isStopped, 116 turns, 120 heldElsewhere, 124 reserved. NaN stands for "none yet".
 // @ts-ignore: decorator
 @unmanaged
 export class Memory extends Account {
@@ -160,8 +163,6 @@ export const FLAG_CONDEMNED: i32 = 1;
 export const FLAG_COLLECTED: i32 = 2;
 /** A public wake is installed on the account's facade. */
 export const FLAG_SLOT: i32 = 4;
-/** Every class that names the account is CHANGED. */
-export const FLAG_ALL_CHANGED: i32 = 8;
 
 if (offsetof<Bucket>() > <usize> ACCOUNT_BYTES) ERROR("Bucket is longer than ACCOUNT_BYTES");
 if (offsetof<Window>() > <usize> ACCOUNT_BYTES) ERROR("Window is longer than ACCOUNT_BYTES");

@@ -4,8 +4,9 @@
 // accounts, none of its members, not the head where that sets something aside on one of them, and its deadline lies ahead. Then
 // nobody of it can leave, nobody is newly short, and its deadline stands.
 
-import { Cohort, Line, Part, Waiter } from "./line_records";
-import { Account, FLAG_ALL_CHANGED } from "./records";
+import { KIND_BUCKET, KIND_GATE } from "./layout";
+import { Cohort, COHORT_HAS_SHRUNK, Line, Part, Waiter } from "./line_records";
+import { Account } from "./records";
 import { cellAt, partAt } from "./slab";
 import { isIdle } from "./pass";
 
@@ -13,9 +14,18 @@ import { isIdle } from "./pass";
 export const HELD_WHOLE: i32 = 0;
 /** Its `due` is known, as of this walk. */
 export const LOOKED_AT: i32 = 1;
-export const CHANGED: i32 = 2;
 /** In this walk an account got less room, and nothing else happened: whoever could not leave cannot leave now. */
-export const SHRUNK: i32 = 3;
+export const SHRUNK: i32 = 2;
+/** Gates and buckets of it have more room, or more and less; nobody is refused for that. */
+export const ROOM_CHANGED: i32 = 3;
+export const CHANGED: i32 = 4;
+
+/** Goes up when classes are looked at; see `Account.visited`. */
+let looks: i32 = 1;
+
+export function noteLook(): void {
+  looks++;
+}
 
 /** Something that the class depends on changes. */
 export function classChanges(cohort: Cohort): void {
@@ -33,31 +43,8 @@ function becomesStale(cohort: Cohort): void {
   if (cohort.deadline < Infinity) line.clocked--;
 }
 
-/** The account, which is a gate or a bucket, has less room: what that means to every class that names it. */
-export function classesShrink(account: Account): void {
-  if (account.flags & FLAG_ALL_CHANGED) return;
-  let part = account.parts;
-  while (part !== null) {
-    const cohort = part.cohort;
-    if (cohort.state == HELD_WHOLE) {
-      becomesStale(cohort);
-      cohort.due = null;
-      // Between two walks time passes as well.
-      cohort.state = isIdle(cohort.line) ? CHANGED : SHRUNK;
-    } else if (cohort.state == LOOKED_AT) {
-      cohort.state = cohort.due === null ? SHRUNK : CHANGED;
-      // Nobody has been marked yet for what was found.
-      setShrunk(cohort, 1);
-    }
-    part.isShrunk = 1;
-    part = part.next;
-  }
-}
-
-/** Every class that names the account changes. */
+/** The account changes: every class that names it does. */
 export function classesChange(account: Account): void {
-  if (account.flags & FLAG_ALL_CHANGED) return;
-  account.flags |= FLAG_ALL_CHANGED;
   let part = account.parts;
   while (part !== null) {
     classChanges(part.cohort);
@@ -65,19 +52,59 @@ export function classesChange(account: Account): void {
   }
 }
 
-function setShrunk(cohort: Cohort, isShrunk: i32): void {
-  for (let i = 0; i < cohort.partCount; i++) partAt(cohort, i).isShrunk = isShrunk;
+/** The account, which is a gate or a bucket, has more room, or nothing is set aside there any more. */
+export function classesGain(account: Account): void {
+  if (account.visited == looks) return;
+  account.visited = looks;
+  let part = account.parts;
+  while (part !== null) {
+    gains(part.cohort);
+    part = part.next;
+  }
 }
 
-/** A class is looked at: not every class of its accounts is CHANGED any more. */
-export function leavesChanged(cohort: Cohort): void {
-  for (let i = 0; i < cohort.partCount; i++) partAt(cohort, i).account.flags &= ~FLAG_ALL_CHANGED;
+function gains(cohort: Cohort): void {
+  const state = cohort.state;
+  if (state == HELD_WHOLE) becomesStale(cohort);
+  if (state == HELD_WHOLE || state == SHRUNK) cohort.state = ROOM_CHANGED;
+  else if (state == LOOKED_AT) cohort.state = CHANGED;
+}
+
+/** The account, which is a gate or a bucket, has less room, or a new head sets something aside there. */
+export function classesShrink(account: Account): void {
+  let part = account.parts;
+  while (part !== null) {
+    shrinks(part.cohort, part);
+    part = part.next;
+  }
+}
+
+function shrinks(cohort: Cohort, part: Part): void {
+  const state = cohort.state;
+  // What a gate holds that is short already stays held; whoever is marked here already has nothing more to hear.
+  const isTold = part.meter < 0 && part.unmarked === null;
+  if (isTold && (state >= ROOM_CHANGED || (state == HELD_WHOLE && cohort.blocker !== null))) return;
+  if (state == HELD_WHOLE) {
+    becomesStale(cohort);
+    cohort.due = null;
+    // Between two walks time passes as well.
+    cohort.state = isIdle(cohort.line) ? CHANGED : SHRUNK;
+  } else if (state == LOOKED_AT) {
+    cohort.state = cohort.due === null ? SHRUNK : CHANGED;
+    // Nobody has been marked yet for what was found.
+    for (let i = 0; i < cohort.partCount; i++) partAt(cohort, i).isShrunk = 1;
+  }
+  part.isShrunk = 1;
+  cohort.flags |= COHORT_HAS_SHRUNK;
 }
 
 /** All members but the head are held until an instant, and each of them is marked where it is short. */
 export function isHeldWhole(cohort: Cohort, deadline: f64): void {
   forget(cohort);
-  setShrunk(cohort, 0);
+  if (cohort.flags & COHORT_HAS_SHRUNK) {
+    for (let i = 0; i < cohort.partCount; i++) partAt(cohort, i).isShrunk = 0;
+    cohort.flags &= ~COHORT_HAS_SHRUNK;
+  }
   cohort.state = HELD_WHOLE;
   cohort.deadline = deadline;
   if (deadline < Infinity) cohort.line.clocked++;
@@ -97,15 +124,21 @@ function forget(cohort: Cohort): void {
   if (next !== null) next.previousStale = previous;
 }
 
-/** The head leaves: what it set aside is free, and the next one sets aside what it asks. */
-export function headChanges(old: Waiter): void {
-  setsAsideChange(old);
+/** The head leaves; one that was granted has taken what it set aside. The next one sets aside what it asks. */
+export function headChanges(old: Waiter, isGranted: bool): void {
+  for (let i = 0; i < old.cellCount; i++) {
+    const account = cellAt(old, i).key;
+    if (account.kind != KIND_GATE && account.kind != KIND_BUCKET) classesChange(account);
+    else if (!isGranted || account !== cellAt(old, i).limiter) classesGain(account);
+  }
   const head = old.next;
-  if (head !== null) setsAsideChange(head);
-}
-
-function setsAsideChange(head: Waiter): void {
-  for (let i = 0; i < head.cellCount; i++) classesChange(cellAt(head, i).key);
+  if (head === null) return;
+  for (let i = 0; i < head.cellCount; i++) {
+    const account = cellAt(head, i).key;
+    if (account.kind != KIND_GATE && account.kind != KIND_BUCKET) classesChange(account);
+    else classesShrink(account);
+  }
+  // One member less to look at.
   const cohort = head.cohort;
   if (cohort !== null) classChanges(cohort);
 }
@@ -114,7 +147,7 @@ function setsAsideChange(head: Waiter): void {
 export function forgetLooks(line: Line): void {
   let cohort = line.stale;
   while (cohort !== null) {
-    cohort.state = CHANGED;
+    if (cohort.state != ROOM_CHANGED) cohort.state = CHANGED;
     cohort = cohort.nextStale;
   }
 }

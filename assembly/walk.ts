@@ -142,7 +142,7 @@ export function clearShorts(waiter: Waiter): void {
 
 /** A waiter leaves; the walk looks again from the head. */
 export function leave(line: Line, waiter: Waiter, code: i32): i32 {
-  unlink(line, waiter);
+  unlink(line, waiter, code == GRANTED);
   restart(line);
   if (line.isInline) line.phase = FINISH;
   return outcome(code, waiter);

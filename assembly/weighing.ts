@@ -2,12 +2,12 @@
 
 import { KIND_GATE, MAX_DEMAND_ENTRIES, NO, YES } from "./layout";
 import { Cohort, Line, Part } from "./line_records";
-import { Bucket } from "./records";
+import { Bucket, Gate } from "./records";
 import { peek } from "./accounts/account";
+import { gateFits } from "./accounts/counting_gate";
 import { bucketRequests, bucketTokens } from "./accounts/token_bucket";
 import { fitsUpTo, leastOfAll, mostOfAll, setBounds, setFitsUpTo } from "./searches";
 import { cellAt, partAt } from "./slab";
-import { leavesChanged } from "./stale";
 
 /** An account refuses every member for good. */
 export let refusesAll: bool = false;
@@ -15,8 +15,8 @@ export let refusesAll: bool = false;
 export let refusesSome: bool = false;
 /** An account is short for every member. */
 export let isShortForAll: bool = false;
-/** A gate is short, for every member: only an event can help. */
-export let isGateShort: bool = false;
+/** Most permits that a blocker is noted with. */
+const MOST_BLOCKED: i32 = 0x7fff;
 /** Parts of a class that has room to keep what was found. */
 const MOST_PARTS_KEPT: i32 = 32;
 /** By part: whether an account that is not metered is short. */
@@ -30,21 +30,19 @@ export function weigh(line: Line, cohort: Cohort): void {
   refusesAll = false;
   refusesSome = false;
   isShortForAll = false;
-  isGateShort = false;
-  leavesChanged(cohort);
+  cohort.blocker = null;
   let shortParts = 0;
   for (let i = 0; i < cohort.partCount; i++) {
     const part = partAt(cohort, i);
     if (part.meter >= 0) {
       weighMeter(line, cohort, part);
     } else {
-      const isShort = weighFixed(line, part);
+      const isShort = weighFixed(line, cohort, part);
       store<u8>(shorts + i, isShort ? 1 : 0);
       if (isShort) shortParts |= 1 << i;
     }
   }
   cohort.shortParts = shortParts;
-  cohort.isGateShort = isGateShort ? 1 : 0;
   if (cohort.meters > 0) cohort.fitsUpTo = fitsUpTo(0);
 }
 
@@ -55,8 +53,15 @@ export function weighAsBefore(line: Line, cohort: Cohort): void {
     return;
   }
   for (let i = 0; i < cohort.partCount; i++) store<u8>(shorts + i, <u8> (cohort.shortParts >> i & 1));
-  isGateShort = cohort.isGateShort != 0;
   if (cohort.meters > 0) setFitsUpTo(0, cohort.fitsUpTo);
+}
+
+/** Whether a gate that was short for every member still is, while nothing but room has changed. */
+export function isStillBlocked(cohort: Cohort): bool {
+  const gate = cohort.blocker;
+  if (gate === null) return false;
+  const ahead = gate.ahead;
+  return gateFits(gate, cohort.blockerCount, ahead === null ? 0 : ahead.count) == NO;
 }
 
 /** What the head sets aside is noted at its accounts, until `stopWeighing`. */
@@ -72,7 +77,7 @@ export function stopWeighing(line: Line): void {
 }
 
 /** Whether the account is short. Nobody has asked it yet, so a lost probe stays as it is. */
-function weighFixed(line: Line, part: Part): bool {
+function weighFixed(line: Line, cohort: Cohort, part: Part): bool {
   const account = part.account;
   const ahead = account.ahead;
   const verdict = peek(account, part.count, 0, ahead === null ? 0 : ahead.count, 0, line.now);
@@ -82,7 +87,10 @@ function weighFixed(line: Line, part: Part): bool {
     return false;
   }
   isShortForAll = true;
-  if (account.kind == KIND_GATE) isGateShort = true;
+  if (account.kind == KIND_GATE && part.count <= MOST_BLOCKED) {
+    cohort.blocker = changetype<Gate>(account);
+    cohort.blockerCount = <i16> part.count;
+  }
   return true;
 }
 

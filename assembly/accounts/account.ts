@@ -11,7 +11,7 @@ import {
 } from "../layout";
 import { Line } from "../line_records";
 import { Account, Bucket, FLAG_SLOT, Gate, Memory, Window } from "../records";
-import { accountChanges, accountShrinks } from "../changes";
+import { accountChanges, accountGains, accountShrinks } from "../changes";
 import { markWoken } from "../waking";
 import { gateFits, gateGive, gateTake } from "./counting_gate";
 import { memoryGive } from "./memory_gate";
@@ -56,7 +56,8 @@ export function debit(account: Account, count: i32, sum: f64, now: f64): void {
 
 /** Credits. False when a gate has fewer in use; then nothing changes. */
 export function give(account: Account, count: i32, sum: f64, now: f64): bool {
-  accountChanges(account);
+  if (account.kind == KIND_GATE || account.kind == KIND_BUCKET) accountGains(account);
+  else accountChanges(account);
   if (!credit(account, count, sum, now)) return false;
   account.lastActivity = wall;
   return true;

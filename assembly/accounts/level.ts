@@ -42,10 +42,15 @@ function full(cap: i64): void {
   refilledFraction = 0;
 }
 
+/** So many units times a window are far below 2^63, whatever the throttle. */
+const EXACT_UNITS: i64 = 1 << 32;
+
 /** Ticks after the anchor at which the level first reaches `need`, which is at most the cap. */
 export function ticksUntil(level: Level, need: i64, window: i64): f64 {
   assert(need <= level.cap);
   if (level.whole >= need) return 0;
+  const missing = need - level.whole;
+  if (missing < EXACT_UNITS) return <f64> ((missing * window - level.fraction + level.cap - 1) / level.cap);
   // Doubles find the tick to within a few; the exact level decides which.
   const parts = <f64> (need - level.whole) * <f64> window - <f64> level.fraction;
   let ticks = <i64> Math.ceil(parts / <f64> level.cap);
