@@ -3,7 +3,7 @@
 import { CELL_ORDER_SHIFT, CELL_SHORT, Cohort, Line, Part, Waiter, WAITER_MEMORY_SHORT, WAITER_NEWLY_SHORT } from "./line_records";
 import { firstUnmarked, fitsUpTo, mostUnmarked } from "./searches";
 import { cellAt, partAt } from "./slab";
-import { markInTree } from "./sums";
+import { endMarking, markNext } from "./sums";
 import { clearShorts, noteNewlyShort } from "./walk";
 import { isShortFixed } from "./weighing";
 
@@ -60,12 +60,16 @@ export function gather(line: Line, part: Part, entry: i32, after: f64): void {
 export function gatherMetered(line: Line, cohort: Cohort, entry: i32, from: Waiter): void {
   const part = partAt(cohort, entry);
   if (mostUnmarked(cohort, part.meter) <= fitsUpTo(part.meter)) return;
+  let last: Waiter | null = null;
   let waiter = firstUnmarked(cohort, from, part.meter);
   while (waiter !== null) {
     cellAt(gathered(line, waiter), entry).marks |= CELL_SHORT;
-    markInTree(cohort, waiter, part);
-    waiter = firstUnmarked(cohort, waiter, part.meter);
+    markNext(cohort, waiter, last, part.meter);
+    last = waiter;
+    const next = waiter.nextPeer;
+    waiter = next === null ? null : firstUnmarked(cohort, next, part.meter);
   }
+  if (last !== null) endMarking(cohort, last, part.meter);
 }
 
 /** A waiter that is to be marked at the end of this walk, without what an earlier walk left on it. */

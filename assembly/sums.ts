@@ -131,6 +131,27 @@ export function markInTree(cohort: Cohort, waiter: Waiter, part: Part): void {
   refresh(waiter.place, part.meter);
 }
 
+/**
+ * Marks a member that stands behind `previous`, the last one marked; the nodes above `previous` that are not above this one are
+ * brought up to date. `endMarking` does it for the rest, so that every node is worked out once, however many are marked.
+ */
+export function markNext(cohort: Cohort, waiter: Waiter, previous: Waiter | null, meter: i32): void {
+  use(cohort);
+  const at = leaf(waiter.place, meter);
+  store<f64>(at, sumOf(load<f64>(at)));
+  if (previous === null) return;
+  for (let level = 1; level <= top; level++) {
+    const index = previous.place >> (FAN_OUT_BITS * level);
+    if (index == waiter.place >> (FAN_OUT_BITS * level)) return;
+    summarise(level, index, meter);
+  }
+}
+
+export function endMarking(cohort: Cohort, last: Waiter, meter: i32): void {
+  use(cohort);
+  for (let level = 1; level <= top; level++) summarise(level, last.place >> (FAN_OUT_BITS * level), meter);
+}
+
 /** Brings the nodes above a leaf up to date, as far as they change. */
 function refresh(place: i32, meter: i32): void {
   for (let level = 1; level <= top; level++) {

@@ -90,7 +90,8 @@ export function walk(line: Line): i32 {
   line.cursor = waiter;
   if (waiter === null) {
     if (!line.isInline && line.head !== null) lookAtHeld(line);
-    sortShorts(line);
+    // The order is for those who are told.
+    if (line.wantsHeld) sortShorts(line);
     line.phase = MARK;
     return ON;
   }

@@ -158,18 +158,17 @@ function checkHost(its: KernelHost, ours: KernelHost, name: string): void {
 
 /** @throws TypeError when an object cannot serve as an account. */
 function checkLimiter(limiter: unknown): asserts limiter is RateLimiter<unknown> {
-  const what = `Cannot add to the demand: limiter is ${show(limiter)}`;
-  if (typeof limiter !== "object" || limiter === null) {
-    throw new TypeError(`${what}, it should be a RateLimiter`);
-  }
+  if (typeof limiter !== "object" || limiter === null) throw unfit(limiter, ", it should be a RateLimiter");
   const missing = VERBS.find((verb) => typeof (limiter as Record<string, unknown>)[verb] !== "function");
-  if (missing !== undefined) throw new TypeError(`${what} without ${missing}(), it should be a RateLimiter`);
+  if (missing !== undefined) throw unfit(limiter, ` without ${missing}(), it should be a RateLimiter`);
   const { replenishment } = limiter as { replenishment?: Replenishment };
-  if (replenishment !== "RELEASE" && replenishment !== "TIME") {
-    throw new TypeError(
-      `${what} whose replenishment is ${show(replenishment)}, it should be "RELEASE" or "TIME"`,
-    );
-  }
+  if (replenishment === "RELEASE" || replenishment === "TIME") return;
+  throw unfit(limiter, ` whose replenishment is ${show(replenishment)}, it should be "RELEASE" or "TIME"`);
+}
+
+/** Made only when it is thrown: a text takes longer than the whole `add`. */
+function unfit(limiter: unknown, why: string): TypeError {
+  return new TypeError(`Cannot add to the demand: limiter is ${show(limiter)}${why}`);
 }
 
 function checkedKey(limiter: RateLimiter<unknown>, key: LimiterIdentity): LimiterIdentity {
@@ -185,10 +184,8 @@ function checkedKey(limiter: RateLimiter<unknown>, key: LimiterIdentity): Limite
 
 function checkedPermits(name: string, count: unknown): number {
   if (count === undefined) return 1;
+  if (Number.isInteger(count) && count as number >= 1 && count as number <= MAX_COUNT) return count as number;
   const what = `Cannot ask ${show(name)} for permits: the count is ${show(count)}`;
   if (typeof count !== "number") throw new TypeError(`${what}, it should be a number`);
-  if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT) {
-    throw new RangeError(`${what}, it should be a whole number from 1 to ${MAX_COUNT}`);
-  }
-  return count;
+  throw new RangeError(`${what}, it should be a whole number from 1 to ${MAX_COUNT}`);
 }

@@ -175,12 +175,10 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
 
 /** @throws TypeError or RangeError when it is not a token count: a whole number from 0 to 2^31 - 1. */
 export function checkedTokens(name: string, amount: number): number {
+  if (Number.isInteger(amount) && amount >= 0 && amount <= MAX_TOKENS) return amount;
   const what = `Cannot ask ${show(name)} for tokens: the amount is ${show(amount)}`;
   if (typeof amount !== "number") throw new TypeError(`${what}, it should be a number`);
-  if (!Number.isInteger(amount) || amount < 0 || amount > MAX_TOKENS) {
-    throw new RangeError(`${what}, it should be a whole number from 0 to ${MAX_TOKENS}`);
-  }
-  return amount;
+  throw new RangeError(`${what}, it should be a whole number from 0 to ${MAX_TOKENS}`);
 }
 
 function checkedCaps(name: string, caps: TokenBucketCaps): TokenBucketCaps {

@@ -1,6 +1,7 @@
 /** Faults in the classes of waiters; here: who belongs to which class, and the table. */
 import { LOOKING } from "./class_looking.ts";
 import { SEARCHES, SUMS } from "./class_trees.ts";
+import { ROOMS } from "./class_rooms.ts";
 import { JUDGING, REMEMBERING } from "./class_walks.ts";
 import type { Mutant } from "./mutant.ts";
 
@@ -108,6 +109,7 @@ export const CLASSES: readonly Mutant[] = [
   ...SEARCHES,
   ...LOOKING,
   ...REMEMBERING,
+  ...ROOMS,
   ...JUDGING,
   ...COHORTS,
 ];

@@ -7,9 +7,9 @@ export const SHELL: readonly Mutant[] = [
     id: "pass-goes-on-from-the-gap",
     rules: ["MON-27", "MON-29"],
     file: "assembly/walk.ts",
-    find: "  unlink(line, waiter);\n  restart(line);",
+    find: "  unlink(line, waiter, code == GRANTED);\n  restart(line);",
     replace:
-      "  const wasHead = waiter === line.head;\n  unlink(line, waiter);\n  restart(line);\n  if (!wasHead) {\n    line.isHeadSeen = 1;\n    line.position = waiter.arrival;\n  }",
+      "  const wasHead = waiter === line.head;\n  unlink(line, waiter, code == GRANTED);\n  restart(line);\n  if (!wasHead) {\n    line.isHeadSeen = 1;\n    line.position = waiter.arrival;\n  }",
     tests: ["tests/admission_pass_test.ts"],
   },
   {
