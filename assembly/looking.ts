@@ -1,9 +1,9 @@
 // What the members of a class would be answered, without asking them one by one: whether one of them can leave, when the clock
 // alone may let one go, and who is newly short. All of it is worked out from the accounts as they stand.
 
-import { FAN_OUT_BITS, HEALTHY, KIND_CUSTOM, KIND_WINDOW, NO } from "./layout";
+import { FAN_OUT_BITS, KIND_CUSTOM, KIND_WINDOW, NO } from "./layout";
 import { Cohort, COHORT_HAS_SHRUNK, COHORT_HAS_WINDOWS, Line, Part, Waiter, WAITER_MEMORY_SHORT } from "./line_records";
-import { Bucket, Memory, Window } from "./records";
+import { Bucket, Memory } from "./records";
 import { earliest, fits } from "./accounts/account";
 import { memoryEarliest, memoryFits } from "./accounts/memory_gate";
 import { bucketEarliest } from "./accounts/token_bucket";
@@ -93,7 +93,7 @@ function look(line: Line, cohort: Cohort, isWhole: bool): void {
   cohort.due = due;
   if (!isWhole) return;
   cohort.state = LOOKED_AT;
-  // A circuit that is not closed goes by the clock in ways of its own.
+  // Windows may have to be asked about a lost probe yet.
   if (due !== null || cohort.blocker === null || cohort.flags & COHORT_HAS_WINDOWS) return;
   if (!isNewlyShort(cohort)) isHeldWhole(cohort, Infinity);
 }
@@ -128,7 +128,7 @@ function dueOf(cohort: Cohort, from: Waiter): Waiter | null {
 /** The end of a walk without a departure: the deadlines of the classes, and who of them is newly short. */
 export function lookAtHeld(line: Line): void {
   const judged = line.judged;
-  const after = judged === null ? line.head!.arrival : judged.arrival;
+  const after = judged === null ? -1 : judged.arrival;
   if (isHeldByMemory(line)) {
     lookAtHeldByMemory(line, after);
     forgetLooks(line);
@@ -142,7 +142,7 @@ export function lookAtHeld(line: Line): void {
     const from = firstAfter(line, cohort, after);
     const deadline = from === null ? Infinity : lookAt(line, cohort, from, after);
     noteDeadline(line, deadline);
-    if (judged === null && !(cohort.flags & COHORT_HAS_WINDOWS && hasOpenCircuit(cohort))) isHeldWhole(cohort, deadline);
+    if (judged === null) isHeldWhole(cohort, deadline);
     cohort = next;
   }
   stopWeighing(line);
@@ -157,14 +157,6 @@ function lookAtHeldByMemory(line: Line, after: f64): void {
     gatherForMemory(line, cohort, after);
     cohort = cohort.next;
   }
-}
-
-function hasOpenCircuit(cohort: Cohort): bool {
-  for (let i = 0; i < cohort.partCount; i++) {
-    const account = partAt(cohort, i).account;
-    if (account.kind == KIND_WINDOW && changetype<Window>(account).circuit != HEALTHY) return true;
-  }
-  return false;
 }
 
 /** Gathers who is newly short; the deadline. */

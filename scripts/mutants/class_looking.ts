@@ -67,9 +67,9 @@ export const LOOKING: readonly Mutant[] = [
   {
     id: "class-holds-its-own-head",
     rules: ["MON-18", "BEY-08", "WAK-06"],
-    file: "assembly/looking.ts",
-    find: "judged === null ? line.head!.arrival : judged.arrival",
-    replace: "judged === null ? -1 : judged.arrival",
+    file: "assembly/cohorts.ts",
+    find: "  if (waiter === head) waiter = head.nextPeer;",
+    replace: "",
     tests: ["tests/classes_trees_test.ts", LONG],
   },
   {

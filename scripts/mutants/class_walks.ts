@@ -44,8 +44,8 @@ export const REMEMBERING: readonly Mutant[] = [
     id: "class-hears-of-no-new-head",
     rules: ["MON-18"],
     file: "assembly/stale.ts",
-    find: "  if (head === null) return;",
-    replace: "  if (head !== null) return;",
+    find: "    else classesShrink(account);",
+    replace: "",
     tests: ["tests/classes_trees_test.ts"],
   },
   {
