@@ -91,8 +91,6 @@ function shrinks(cohort: Cohort, part: Part): void {
     cohort.state = isIdle(cohort.line) ? CHANGED : SHRUNK;
   } else if (state == LOOKED_AT) {
     cohort.state = cohort.due === null ? SHRUNK : CHANGED;
-    // Nobody has been marked yet for what was found.
-    for (let i = 0; i < cohort.partCount; i++) partAt(cohort, i).isShrunk = 1;
   }
   part.isShrunk = 1;
   cohort.flags |= COHORT_HAS_SHRUNK;

@@ -91,6 +91,24 @@ describe("A class behind a window", () => {
   );
 
   it(
+    "BEY-08 gives up a lost probe also where all its members have long been held elsewhere",
+    scenario(async (world) => {
+      const { gate, full, window, crowd } = await behindHead(world, 3);
+      crowd.admit(new Demand().add(window).add(full));
+      await world.settle();
+      window.onRateLimitError(FAILURE);
+      await world.clock.advance(100);
+      assert.ok(window.tryTake([undefined], []), "the probe");
+      await world.clock.advance(500);
+      assert.equal(window.circuitState, "PROBING", "nobody has asked");
+      crowd.admit(new Demand().add(gate));
+      await world.settle();
+      assert.equal(window.circuitState, "BLOCKED");
+      await crowd.empty();
+    }),
+  );
+
+  it(
     "BEY-08 lets its oldest go as the probe when the clock frees a slot, and refuses those behind it",
     scenario(async (world) => {
       const { gate, window, crowd, out } = await behindHead(world, 1);

@@ -62,14 +62,6 @@ export const ROOMS: readonly Mutant[] = [
     tests: LONG,
   },
   {
-    id: "class-shrinks-and-forgets-what-was-found",
-    rules: ["BEY-08"],
-    file: "assembly/stale.ts",
-    find: "for (let i = 0; i < cohort.partCount; i++) partAt(cohort, i).isShrunk = 1;",
-    replace: "",
-    tests: ["tests/classes_rooms_test.ts"],
-  },
-  {
     id: "class-held-whole-beside-an-open-circuit",
     rules: ["BEY-08"],
     file: "assembly/looking.ts",
