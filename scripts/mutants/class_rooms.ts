@@ -93,4 +93,12 @@ export const ROOMS: readonly Mutant[] = [
     replace: "level.fraction + level.cap)",
     tests: ["tests/token_bucket_instant_test.ts"],
   },
+  {
+    id: "class-reserves-only-what-is-short",
+    rules: ["MON-19", "MON-18"],
+    file: "assembly/weighing.ts",
+    find: "cellAt(head, i).key.ahead = cellAt(head, i);",
+    replace: "cellAt(head, i).key.ahead = cellAt(head, i).marks & 1 ? cellAt(head, i) : null;",
+    tests: ["tests/admission_order_test.ts"],
+  },
 ];

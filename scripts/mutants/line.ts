@@ -5,11 +5,11 @@ import type { Mutant } from "./mutant.ts";
 export const RESERVATION: readonly Mutant[] = [
   {
     id: "reserve-only-what-is-short",
-    rules: ["MON-19", "MON-18"],
+    rules: ["MON-20", "MON-19", "MON-18"],
     file: "assembly/queue.ts",
     find: "if (cell.key === key) return cell;",
     replace: "if (cell.key === key && (cell.marks & 1) != 0) return cell;",
-    tests: ["tests/admission_order_test.ts"],
+    tests: ["tests/standing_alone_test.ts"],
   },
   {
     id: "reserve-no-tokens",
