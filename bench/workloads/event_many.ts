@@ -12,7 +12,8 @@ export const eventSystem: Workload = {
   method:
     "8 gates of 4 places and 8 buckets of 1,000 tokens; each demand is 1 to 1,000 tokens of one bucket and a place " +
     "of two gates. The job that has run longest is rolled back, whoever fits hears of it, and as many new jobs join the " +
-    "line: one on average. Time stands still.",
+    "line: one on average. Time stands still. It has gone on for 4 ms for every 1,000 waiters before, in which each of " +
+    "them has been told, once, of every account that holds it.",
   units: { event: "ns" },
   sizes: LINES,
   contenders: { ...forEachPeer("no atomicity: takes one limit after another"), sluice: systemEvents },
@@ -75,6 +76,9 @@ function systemDemands(clock: ManualClock): (index: number) => Demand {
   };
 }
 
+/** Milliseconds for each waiter until everybody has been told of what holds it. */
+const TOLD_MS = 0.004;
+
 /** Turns of the microtask queue after which everyone whom an event lets in has heard of it. */
 const HEARD_TURNS = 4;
 
@@ -88,7 +92,7 @@ async function systemEvents(effort: Effort): Promise<Reading> {
   const begin = (grant: Grant) => void running.push(grant);
   for (let i = 0; i < effort.size; i++) void admission.admit(demandOf(i)).then(begin);
   await Promise.resolve();
-  const event = await nsEach(async (count) => {
+  const events = async (count: number) => {
     for (let i = 0; i < count; i++) {
       if (first === running.length) throw new Error("nobody runs although jobs wait");
       admission.rollback(running[first++]!);
@@ -102,8 +106,11 @@ async function systemEvents(effort: Effort): Promise<Reading> {
         first = 0;
       }
     }
-  }, effort);
-  return { event };
+  };
+  const toldMs = performance.now() + effort.size * TOLD_MS;
+  while (performance.now() < toldMs) await events(16);
+  // So many functions take part that engines need longer to compile them all.
+  return { event: await nsEach(events, { ...effort, measureMs: 4 * effort.measureMs }) };
 }
 
 async function classEvents(effort: Effort): Promise<Reading> {

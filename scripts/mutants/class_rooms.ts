@@ -95,10 +95,10 @@ export const ROOMS: readonly Mutant[] = [
   },
   {
     id: "class-reserves-only-what-is-short",
-    rules: ["MON-19", "MON-18"],
+    rules: ["BEY-08", "MON-19"],
     file: "assembly/weighing.ts",
     find: "cellAt(head, i).key.ahead = cellAt(head, i);",
     replace: "cellAt(head, i).key.ahead = cellAt(head, i).marks & 1 ? cellAt(head, i) : null;",
-    tests: ["tests/admission_order_test.ts"],
+    tests: LONG,
   },
 ];
