@@ -30,8 +30,15 @@ export function accountGains(account: Account): void {
   change();
 }
 
-/** The same for a gate or a bucket that has less room afterwards, and is as it was otherwise. */
+/**
+ * The same for a gate or a bucket that has less room afterwards, and is as it was otherwise. Where a line waits for an answer,
+ * whoever takes may do so at a later instant than its walk: from there a bucket seems to have more than before.
+ */
 export function accountShrinks(account: Account): void {
+  if (firstAsking !== null) {
+    accountChanges(account);
+    return;
+  }
   if (account.parts !== null) classesShrink(account);
   change();
 }
