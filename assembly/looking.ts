@@ -12,7 +12,7 @@ import { firstAfter } from "./cohorts";
 import { gather, gatherForMemory, gatherMetered, isNewlyShort, mayBeNewlyShort } from "./gathering";
 import { firstThatFits, firstThatIsRefused, fitsUpTo, least, leastFrom, levelOf } from "./searches";
 import { partAt } from "./slab";
-import { classDeadline, forgetLooks, isHeldWhole, LOOKED_AT, noteLook, ROOM_CHANGED, SHRUNK } from "./stale";
+import { CHANGED, classDeadline, forgetLooks, isHeldWhole, LOOKED_AT, noteLook, ROOM_CHANGED, SHRUNK } from "./stale";
 import { use, used } from "./sums";
 import { noteDeadline } from "./walk";
 import {
@@ -86,6 +86,8 @@ function look(line: Line, cohort: Cohort, isWhole: bool): void {
     isHeldWhole(cohort, Infinity);
     return;
   }
+  // Whoever stayed although they were found to leave showed that what was weighed holds no longer.
+  if (cohort.state == LOOKED_AT) cohort.state = CHANGED;
   const from = firstAfter(line, cohort, line.position);
   if (from === null) return;
   weigh(line, cohort);

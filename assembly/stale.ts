@@ -90,7 +90,7 @@ function shrinks(cohort: Cohort, part: Part): void {
     // Between two walks time passes as well.
     cohort.state = isIdle(cohort.line) ? CHANGED : SHRUNK;
   } else if (state == LOOKED_AT) {
-    cohort.state = cohort.due === null ? SHRUNK : CHANGED;
+    cohort.state = CHANGED;
   }
   part.isShrunk = 1;
   cohort.flags |= COHORT_HAS_SHRUNK;
