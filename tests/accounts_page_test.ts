@@ -21,6 +21,8 @@ const PRINTS: Readonly<Record<string, RegExp>> = {
   "model_gate.ts": /^judge-large 1\/1 active, 0 free false$/m,
   "own_account.ts": /60 MB beside 30.*30 MB beside 60.*50 MB beside 0/s,
   "registry.ts": /^true 1000\n120000 240$/m,
+  "services.ts":
+    /^HTTP 429 from epo:search: .*^PubMed .* 1\/3 .*^epo:search .* 2\/6 .* throttle:5\.0x\nepo:retrieval .* -$/ms,
   "stdio_endpoints.ts": /^read by npx -y files-server$/m,
   "token_bucket.ts": /^600000 throttle:1\.5x$/m,
 };

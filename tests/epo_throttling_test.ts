@@ -102,7 +102,7 @@ describe("EPO's throttling header", () => {
       "\u0000search\u0000=\u0007green:30",
     ];
     for (const value of nothing) assert.deepEqual(said(value), [], value);
-    assert.deepEqual(said("search=purple:1, search=red:1"), ["SEARCH=red"]);
+    assert.deepEqual(said("search=purple:1, search=red:1, search=green:1"), ["SEARCH=red"]);
   });
 
   it("US-17 headers that are none, or of other kinds, change nothing", () => {
