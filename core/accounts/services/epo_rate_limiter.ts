@@ -59,7 +59,8 @@ const DEFAULTS: Readonly<Record<EPOService, ElasticWindowOptions>> = {
  * it with `{ windows: { SEARCH: { maxRequests: 15 } } }`, and hand every response to `readThrottling`. Quotas of bytes a week
  * are not counted here.
  *
- * Admission asks a router as it asks a custom account, bucket by bucket.
+ * Admission asks a router as it asks a custom account, bucket by bucket, and of several Admissions that share it only the
+ * last to be wired is woken before a computed instant. `add(epo.accountFor("SEARCH"))` takes the same slot without either.
  */
 export class EPORateLimiter implements RateLimiter<EPOService> {
   readonly #windows: ReadonlyMap<EPOService, ElasticWindowRateLimiter>;
