@@ -35,6 +35,23 @@ export {
 } from "./core/accounts/stdio_endpoint_rate_limiter.ts";
 export { STDIOEndpoints, type STDIOEndpointsOptions } from "./core/accounts/stdio_endpoints.ts";
 export { ModelSpec, type ModelSpecFields } from "./core/models/model_spec.ts";
+export type { ModelKind } from "./core/models/model_kind.ts";
+export type { ModelPrices } from "./core/models/model_prices.ts";
+export {
+  outputBudget,
+  type OutputBudgets,
+  type OutputRung,
+  thinkingBudget,
+  type ThinkingBudgets,
+  type ThinkingDepth,
+  type ThinkingMode,
+} from "./core/models/token_budgets.ts";
+export {
+  type ModelAccounts,
+  ModelBinding,
+  type ModelBindingOptions,
+  type Reservation,
+} from "./core/models/model_binding.ts";
 export {
   type LimiterClass,
   RateLimiterFactory,

@@ -1,17 +1,12 @@
-// A model's gate, and the entry that it is made of.
+// A model's gate.
 
 import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";
-import { CountingGate, Demand, ModelGate, ModelSpec, type ModelSpecFields, UpstreamFailure } from "../mod.ts";
+import { CountingGate, Demand, ModelGate, ModelSpec, UpstreamFailure } from "../mod.ts";
 import { ManualClock, rateLimiterContract } from "../testing/mod.ts";
 import { nativeBinding } from "../core/accounts/native.ts";
 import { permits } from "./custom_accounts.ts";
 import { scenario } from "./scenario.ts";
-
-/** A spec where TypeScript would not let it through. */
-function spec(fields: unknown): ModelSpecFields {
-  return fields as ModelSpecFields;
-}
 
 describe("A model gate", () => {
   it("MG-01 CNT-09 takes its name from the id and its capacity from maxConcurrent, and comes back by release", () => {
@@ -59,55 +54,6 @@ describe("A model gate", () => {
       assert.equal(nativeBinding(new ModelGate({ id: "kev", maxConcurrent: 2 }))?.isNative, true);
     }),
   );
-});
-
-describe("A ModelSpec", () => {
-  it("carries the entry's numbers, frozen, and tells what it does not publish by 0 and null", () => {
-    const full = new ModelSpec({ id: "gpt", wireModelId: "gpt-2026", tpm: 90_000, rpm: 7, maxConcurrent: 3 });
-    assert.deepEqual({ ...full }, {
-      id: "gpt",
-      wireModelId: "gpt-2026",
-      tpm: 90_000,
-      rpm: 7,
-      maxConcurrent: 3,
-    });
-    const bare = new ModelSpec({ id: "gpt" });
-    assert.deepEqual({ ...bare }, { id: "gpt", wireModelId: "gpt", tpm: 0, rpm: 0, maxConcurrent: null });
-    assert.throws(() => Object.assign(bare, { tpm: 5 }), TypeError);
-    assert.equal(ModelSpec.from(full), full, "a spec is not validated twice");
-    assert.deepEqual(ModelSpec.from({ id: "gpt" }), bare);
-  });
-
-  it("refuses what cannot be an entry, naming the field, its value and what would do", () => {
-    for (const field of ["tpm", "rpm", "maxConcurrent"]) {
-      for (const value of [NaN, Infinity, -1, 1.5, ...(field === "maxConcurrent" ? [0, 2 ** 31] : [])]) {
-        assert.throws(() => new ModelSpec(spec({ id: "gpt", [field]: value })), {
-          name: "RangeError",
-          message: new RegExp(`"gpt": ${field} is ${value}, it should be a whole number from `),
-        });
-      }
-      for (const value of ["3", {}, true, 3n]) {
-        assert.throws(() => new ModelSpec(spec({ id: "gpt", [field]: value })), {
-          name: "TypeError",
-          message: new RegExp(`${field} is .*should be a whole number`),
-        });
-      }
-    }
-    for (const id of [undefined, null, "", 5]) {
-      assert.throws(() => new ModelSpec(spec({ id, tpm: 5 })), { name: "TypeError", message: /id is / });
-      assert.throws(() => new ModelGate(spec({ id, maxConcurrent: 5 })), {
-        name: "TypeError",
-        message: /id is /,
-      });
-    }
-    assert.throws(() => new ModelSpec(spec({ id: "gpt", wireModelId: "" })), {
-      name: "TypeError",
-      message: /wireModelId is ""/,
-    });
-    for (const fields of [undefined, null, "gpt", 5]) {
-      assert.throws(() => new ModelSpec(spec(fields)), TypeError);
-    }
-  });
 });
 
 rateLimiterContract("ModelGate", () => ({
