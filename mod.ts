@@ -52,6 +52,10 @@ export {
   type ModelBindingOptions,
   type Reservation,
 } from "./core/models/model_binding.ts";
+export { callCost, type CallUsage, Cost, reservationCost } from "./core/jobs/cost.ts";
+export { type SpendGate, SpendGates, type SpendGatesOptions } from "./core/jobs/spend_gate.ts";
+export type { JobSpend } from "./core/jobs/job_spend.ts";
+export { CostLedger, type CostLedgerOptions } from "./core/jobs/cost_ledger.ts";
 export {
   type LimiterClass,
   RateLimiterFactory,
@@ -94,6 +98,8 @@ export {
   NestedDemandError,
   QueueFullError,
   type RefusalFacts,
+  SpendCapError,
+  type SpendFacts,
   TimeoutError,
   UncorrectableError,
 } from "./core/errors.ts";

@@ -1,3 +1,5 @@
+import type { Cost } from "./jobs/cost.ts";
+
 /** What every error of this library has: a stable `code`, facts as fields, and a `cause` where one is known. */
 export class AdmissionError extends Error {
   /** Stable and machine-readable; the message is for people and may change. */
@@ -21,8 +23,11 @@ export class InvalidStateError extends AdmissionError {
 
 /** What an account may say about itself when it refuses. */
 export interface RefusalFacts {
-  /** `uncorrectable` unless an account refuses everyone for a while (`circuit_blocked`) or admission is broken (`defect`). */
-  code?: "uncorrectable" | "circuit_blocked" | "defect";
+  /**
+   * `uncorrectable` unless an account refuses everyone for a while (`circuit_blocked`), admission is broken (`defect`) or money
+   * has run out (`spend_cap`).
+   */
+  code?: "uncorrectable" | "circuit_blocked" | "defect" | "spend_cap";
   /** `limiterName` of the account that refuses, or null. */
   account?: string | null;
   /** Whole milliseconds after which asking again can help, or null when no time is known. */
@@ -45,6 +50,41 @@ export class UncorrectableError extends AdmissionError {
     super(facts.code ?? "uncorrectable", message, "cause" in facts ? { cause: facts.cause } : undefined);
     this.account = facts.account ?? null;
     this.retryAfterMs = facts.retryAfterMs ?? null;
+  }
+}
+
+/** What a spend gate knew when it refused; null for what does not apply. */
+export interface SpendFacts {
+  /** The most that may be spent. */
+  cap?: Cost | null;
+  /** What was spent before. */
+  spent?: Cost | null;
+  /** What unfinished jobs may still spend. */
+  committed?: Cost | null;
+  /** What the refused job may spend, by its reservations; null when its model has no prices. */
+  asked?: Cost | null;
+}
+
+/** The job could spend more than is allowed. It was refused before it held anything. Code `spend_cap`. */
+export class SpendCapError extends UncorrectableError implements Required<SpendFacts> {
+  /** The class's name, also in minified code. */
+  override readonly name = "SpendCapError";
+  /** The most that may be spent, or null. */
+  readonly cap: Cost | null;
+  /** What was spent before, or null. */
+  readonly spent: Cost | null;
+  /** What unfinished jobs may still spend, or null. */
+  readonly committed: Cost | null;
+  /** What the refused job may spend, or null when its model has no prices. */
+  readonly asked: Cost | null;
+
+  /** For spend gates: the message, fit for a model to read, and what was known. */
+  constructor(message: string, facts: SpendFacts = {}) {
+    super(message, { code: "spend_cap" });
+    this.cap = facts.cap ?? null;
+    this.spent = facts.spent ?? null;
+    this.committed = facts.committed ?? null;
+    this.asked = facts.asked ?? null;
   }
 }
 
