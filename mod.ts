@@ -63,6 +63,21 @@ export {
   type ReportedLimits,
 } from "./core/models/rate_limiter_factory.ts";
 export { RateLimiterRegistry } from "./core/models/rate_limiter_registry.ts";
+export type { AnsweredCall, CallKind } from "./core/models/learned_limits.ts";
+export {
+  RateLimitInfo,
+  type RateLimitInfoFields,
+  type RateLimitType,
+} from "./core/models/rate_limit_info.ts";
+export {
+  type FailedAnswer,
+  type HeaderReader,
+  headerReader,
+  type HeaderReaderOptions,
+  type ProviderKey,
+  readRetryAfterMs,
+} from "./core/models/headers/header_reader.ts";
+export type { HeaderSource } from "./core/models/headers/header_view.ts";
 export { type AccountHealth, health, healthTable } from "./core/health.ts";
 export { ElasticWindowRateLimiter } from "./core/accounts/elastic_window.ts";
 export type { ElasticWindowOptions } from "./core/accounts/window_options.ts";

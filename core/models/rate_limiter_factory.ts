@@ -5,6 +5,7 @@ import { type Clock, isClock, systemClock } from "../clock.ts";
 import { UncorrectableError } from "../errors.ts";
 import { show } from "../invariant.ts";
 import { type Logger, safeLogger } from "../logger.ts";
+import { type AnsweredCall, learnedLimits } from "./learned_limits.ts";
 import { ModelSpec, type ModelSpecFields } from "./model_spec.ts";
 import type { TokenBucketStatus } from "../statuses.ts";
 
@@ -110,7 +111,7 @@ export class RateLimiterFactory {
    * @throws TypeError when a number is none, or the model is neither.
    */
   updateLimits(model: ModelSpecFields | string, limits: ReportedLimits): void {
-    const id = typeof model === "string" ? new ModelSpec({ id: model }).id : ModelSpec.from(model).id;
+    const id = idOf(model);
     const { tpm, rpm } = limits;
     if (
       ![reported(id, { limit: "tpm", value: tpm }), reported(id, { limit: "rpm", value: rpm })].every(Boolean)
@@ -120,6 +121,22 @@ export class RateLimiterFactory {
     const known = this.#buckets.get(id);
     if (known === undefined) this.#addBucket(id, { tpm, rpm });
     else known.setConfig({ tpm, rpm });
+  }
+
+  /**
+   * Learns the caps of a model's bucket from an answered call, by `updateLimits`. Only a successful answer of an LLM that was
+   * not streamed and that names both numbers per minute teaches; errors, streams, embeddings and decisions change nothing.
+   * Call it before `recordSuccess` on the bucket, which is made here when there is none.
+   *
+   * @param model a spec, or its id.
+   * @returns whether the call's numbers were handed to `updateLimits`.
+   * @throws TypeError when the model or a member of the call is not as said.
+   */
+  learnLimits(model: ModelSpecFields | string, call: AnsweredCall): boolean {
+    const id = idOf(model);
+    const limits = learnedLimits(id, call);
+    if (limits !== null) this.updateLimits(id, limits);
+    return limits !== null;
   }
 
   /** The status of a model's bucket, which is made if there is none. @throws as `bucket`. */
@@ -160,6 +177,11 @@ export class RateLimiterFactory {
       this.#underConstruction.delete(type);
     }
   }
+}
+
+/** @throws as ModelSpec does. */
+function idOf(model: ModelSpecFields | string): string {
+  return typeof model === "string" ? new ModelSpec({ id: model }).id : ModelSpec.from(model).id;
 }
 
 /** @throws UncorrectableError when it is no class, or its constructor takes parameters. */

@@ -2,6 +2,7 @@ import type { ModelGate } from "../accounts/model_gate.ts";
 import type { TokenBucketRateLimiter } from "../accounts/token_bucket.ts";
 import type { LimiterIdentity, RateLimiter } from "../account.ts";
 import { show } from "../invariant.ts";
+import type { AnsweredCall } from "./learned_limits.ts";
 import type { ModelSpecFields } from "./model_spec.ts";
 import { type LimiterClass, RateLimiterFactory, type ReportedLimits } from "./rate_limiter_factory.ts";
 import type { TokenBucketStatus } from "../statuses.ts";
@@ -44,6 +45,11 @@ export class RateLimiterRegistry {
   /** Applies a provider's limits; see `RateLimiterFactory.updateLimits`. */
   updateLimits(model: ModelSpecFields | string, limits: ReportedLimits): void {
     this.#factory.updateLimits(model, limits);
+  }
+
+  /** Learns a model's caps from an answered call, before its success is recorded; see `RateLimiterFactory.learnLimits`. */
+  learnLimits(model: ModelSpecFields | string, call: AnsweredCall): boolean {
+    return this.#factory.learnLimits(model, call);
   }
 
   /** The status of a model's bucket, which is made if there is none. */
