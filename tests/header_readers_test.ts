@@ -102,6 +102,13 @@ describe("OpenAI, its like, and Azure", () => {
     assertSays(failure("openai", { status: 500, headers: soon }), { tokensLimit: 150_000 });
   });
 
+  it("BEY-70 a limit of -1, as Azure sends it, is none", () => {
+    const untold = { "x-ratelimit-limit-tokens": "-1", "x-ratelimit-remaining-tokens": "-1" };
+    const headers = { ...untold, "x-ratelimit-reset-tokens": "0", "x-ratelimit-limit-requests": "60" };
+    assertSays(success("azure", headers), { tokensResetMs: 0, requestsLimit: 60 });
+    assert.equal(success("azure", untold), null);
+  });
+
   it("RI-10 Azure's OpenAI surface reads as OpenAI, its embeddings tell a wait on 429 alone", () => {
     const headers = { ...OPENAI, "retry-after": "8", "retry-after-ms": "7500" };
     assertSays(success("azure", headers), OPENAI_NUMBERS);

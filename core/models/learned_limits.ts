@@ -1,18 +1,20 @@
 import { show } from "../invariant.ts";
 import { RateLimitInfo } from "./rate_limit_info.ts";
 
-const KINDS = ["llm", "embeddings", "decision"] as const;
-
 /** What a call asks of a model: a completion, vectors, or a decision. */
-export type CallKind = (typeof KINDS)[number];
+export type CallKind = "llm" | "embeddings" | "decision";
+
+const KINDS: readonly CallKind[] = ["llm", "embeddings", "decision"];
 
 /** A call that was answered, as far as learning caps from it needs it. */
 export interface AnsweredCall {
   /** What its headers said, or null when nothing. */
   readonly info: RateLimitInfo | null;
+  /** Only `llm` teaches. */
   readonly kind: CallKind;
   /** False for every error, also one whose headers name limits. */
   readonly isSuccess: boolean;
+  /** Whether the answer came in pieces. */
   readonly isStreaming: boolean;
 }
 

@@ -2,10 +2,10 @@ import { checkedNumber, type NumberRange } from "../checked_number.ts";
 import { systemClock } from "../clock.ts";
 import { show } from "../invariant.ts";
 
-const TYPES = ["CAPACITY", "ACCELERATION", "UNKNOWN"] as const;
-
 /** What a provider limits: how much is used (CAPACITY), how fast use grows (ACCELERATION), or it does not say. */
-export type RateLimitType = (typeof TYPES)[number];
+export type RateLimitType = "CAPACITY" | "ACCELERATION" | "UNKNOWN";
+
+const TYPES: readonly RateLimitType[] = ["CAPACITY", "ACCELERATION", "UNKNOWN"];
 
 /** What a provider said about its limits with one answer. A number that it did not say is null, or left out. */
 export interface RateLimitInfoFields {
@@ -46,18 +46,28 @@ const MAX_NUMBER_CHARS = 64;
 
 /** What a provider said about its limits with one answer. Immutable. Header readers make it: see `headerReader`. */
 export class RateLimitInfo implements Required<RateLimitInfoFields> {
+  /** The catalog's id of the model. */
   readonly model: string;
+  /** Tokens per minute, or null. */
   readonly tokensLimit: number | null;
+  /** Tokens left at `capturedAt`, or null. */
   readonly tokensRemaining: number | null;
+  /** Milliseconds from `capturedAt` until the tokens are all back, or null. */
   readonly tokensResetMs: number | null;
+  /** Requests per minute, or null. */
   readonly requestsLimit: number | null;
+  /** Requests left at `capturedAt`, or null. */
   readonly requestsRemaining: number | null;
+  /** Milliseconds to wait from `capturedAt`, or null. */
   readonly retryAfterMs: number | null;
+  /** Whether the answer said that a limit was hit. */
   readonly wasRateLimited: boolean;
+  /** Wall time of the answer, ms since 1970. */
   readonly capturedAt: number;
+  /** What was limited, as far as the provider says. */
   readonly type: RateLimitType;
 
-  /** @throws TypeError or RangeError naming the field, its value and what would do. */
+  /** Checks every field. @throws TypeError or RangeError naming the field, its value and what would do. */
   constructor(fields: RateLimitInfoFields) {
     if (typeof fields !== "object" || fields === null) {
       throw refused("it", fields, 'an object such as { model: "gpt" }');

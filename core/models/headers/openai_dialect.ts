@@ -3,8 +3,9 @@ import type { HeaderView } from "./header_view.ts";
 
 /**
  * OpenAI, servers that speak as it does, and OpenAI's models on Azure: `x-ratelimit-*`, of which the resets are durations
- * such as `6m0s` (https://platform.openai.com/docs/guides/rate-limits, section "Rate limits in headers"; on Azure also
- * `retry-after-ms`: https://learn.microsoft.com/azure/ai-services/openai/how-to/provisioned-get-started).
+ * such as `6m0s` (https://platform.openai.com/docs/guides/rate-limits, section "Rate limits in headers"). Azure counts them
+ * in seconds, adds `retry-after-ms` (https://learn.microsoft.com/azure/foundry/openai/how-to/quota), and says -1 for limits
+ * that it does not tell (https://learn.microsoft.com/answers/questions/5625878).
  */
 export const OPENAI: Dialect = {
   success(headers) {
