@@ -41,6 +41,32 @@ async function behindHead(world: World) {
   return { gate, admission, crowd, caller: new Caller("caller", 0) };
 }
 
+/** A line whose head asks an account outside the kernel; the caller finds that the probe of a window got lost meanwhile. */
+async function behindLostProbe(world: World) {
+  const clock = new BentClock(world.clock);
+  const window = world.window("window", {
+    maxRequests: 1,
+    baseWindowMs: 60_000,
+    maxThrottle: 0,
+    failuresAtMaxToBlock: 1,
+    initialCooldownMs: 10,
+    probeTimeoutMs: 500,
+    clock,
+  });
+  window.onRateLimitError(FAILURE);
+  await world.clock.advance(10);
+  assert.ok(window.tryTake([undefined], []), "the probe");
+  const [head, caller] = [new Slots("head", 0), new Caller("caller", 0)];
+  const crowd = new Crowd(world, world.admission({ clock }));
+  crowd.admit(new Demand().add(head));
+  await world.settle();
+  caller.onFits = () => {
+    clock.sleptMs = 1000;
+    assert.equal(window.fits([undefined], []), false, "its slot is taken for a minute");
+  };
+  return { window, crowd, head, caller };
+}
+
 /** The names of the accounts that held somebody, in order, from one event on. */
 function heldSince(world: World, first: number): string[] {
   return world.events.slice(first).filter(({ type }) => type === "HELD").map(({ limiterName }) =>
@@ -145,32 +171,27 @@ describe("While an account outside the kernel is asked", () => {
   it(
     "BEY-07 a pass ends although a window gives up a lost probe under somebody who was to be refused for it",
     scenario(async (world) => {
-      const clock = new BentClock(world.clock);
-      const window = world.window("window", {
-        maxRequests: 1,
-        baseWindowMs: 60_000,
-        maxThrottle: 0,
-        failuresAtMaxToBlock: 1,
-        initialCooldownMs: 10,
-        probeTimeoutMs: 500,
-        clock,
-      });
-      window.onRateLimitError(FAILURE);
-      await world.clock.advance(10);
-      assert.ok(window.tryTake([undefined], []), "the probe");
-      const caller = new Caller("caller", 0);
-      const crowd = new Crowd(world, world.admission({ clock }));
-      crowd.admit(new Demand().add(new Slots("other", 0)));
-      await world.settle();
-      caller.onFits = () => {
-        clock.sleptMs = 1000;
-        assert.equal(window.fits([undefined], []), false, "its slot is taken for a minute");
-      };
+      const { window, crowd, caller } = await behindLostProbe(world);
       crowd.admitAll([new Demand().add(caller), new Demand().add(window), new Demand().add(window)]);
       await world.settle();
       assert.deepEqual(crowd.waiting, [0, 1, 2, 3]);
       await world.clock.advance(60_000);
       assert.deepEqual(crowd.granted, [2]);
+      await crowd.empty();
+    }),
+  );
+
+  it(
+    "WAK-06 BEY-08 who was to be refused for a lost probe and stays names the instant of its slot in the same pass",
+    scenario(async (world) => {
+      const { window, crowd, head, caller } = await behindLostProbe(world);
+      const slotAtMs = world.clock.now() + 60_000;
+      const before = head.aheads.length;
+      crowd.admitAll([new Demand().add(caller), new Demand().add(window)]);
+      await world.settle();
+      assert.deepEqual(crowd.waiting, [0, 1, 2]);
+      assert.equal(head.aheads.length - before, 1, "nobody is looked at again at once");
+      assert.equal(world.clock.nextTimerMs, slotAtMs - 1000, "its clock is a second ahead of the timers");
       await crowd.empty();
     }),
   );

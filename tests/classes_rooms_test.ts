@@ -39,6 +39,25 @@ describe("A class whose accounts change", () => {
   );
 
   it(
+    "BEY-08 is held by the gate that was made smaller, although the one that held it before is taken in the same walk",
+    scenario(async (world) => {
+      const [small, busy] = [world.gate("small", 2), world.gate("busy", 1)];
+      const { crowd } = await behindHead(world);
+      for (const gate of [small, busy]) assert.ok(gate.tryTake([undefined], []));
+      crowd.admitAll([new Demand().add(small).add(busy), new Demand().add(busy)]);
+      await world.settle();
+      small.setCapacity(1);
+      await world.settle();
+      const first = world.events.length;
+      busy.give([undefined]);
+      await world.settle();
+      assert.deepEqual(crowd.granted, [2], "who needs the freed gate alone takes it");
+      const held = world.events.slice(first).filter(({ type }) => type === "HELD");
+      assert.deepEqual(held.map(({ limiterName }) => limiterName), ["small"]);
+    }),
+  );
+
+  it(
     "WAK-06 BEY-08 goes in its turn at its instant, although its bucket was debited between two walks",
     scenario(async (world) => {
       const { crowd } = await behindHead(world);

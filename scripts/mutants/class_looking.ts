@@ -152,4 +152,12 @@ export const LOOKING: readonly Mutant[] = [
     replace: ") return line.due;",
     tests: ["tests/classes_asked_test.ts"],
   },
+  {
+    id: "class-of-one-that-stayed-keeps-its-weighing",
+    rules: ["WAK-06"],
+    file: "assembly/looking.ts",
+    find: "  if (cohort.state == LOOKED_AT) cohort.state = CHANGED;",
+    replace: "",
+    tests: ["tests/classes_asked_test.ts"],
+  },
 ];

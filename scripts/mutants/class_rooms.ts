@@ -54,6 +54,14 @@ export const ROOMS: readonly Mutant[] = [
     tests: ["tests/classes_rooms_test.ts"],
   },
   {
+    id: "class-shrunk-after-a-look-hears-of-that-alone",
+    rules: ["BEY-08"],
+    file: "assembly/stale.ts",
+    find: "  } else if (state == LOOKED_AT) {\n    cohort.state = CHANGED;",
+    replace: "  } else if (state == LOOKED_AT) {\n    cohort.state = cohort.due === null ? SHRUNK : CHANGED;",
+    tests: ["tests/classes_rooms_test.ts"],
+  },
+  {
     id: "class-told-before-it-is",
     rules: ["BEY-08"],
     file: "assembly/stale.ts",
