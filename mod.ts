@@ -105,6 +105,31 @@ export { type Clock, systemClock, type Timer } from "./core/clock.ts";
 export { setKernelModule } from "./core/kernel.ts";
 export type { LogFields, Logger } from "./core/logger.ts";
 export { UpstreamFailure, type UpstreamFailureFields } from "./core/models/upstream_failure.ts";
+export type { UpstreamErrorFacts, UpstreamErrorFields } from "./core/models/upstream_error_facts.ts";
+export {
+  ExternalServiceError,
+  UpstreamAuthError,
+  type UpstreamFieldsWithoutStatus,
+  UpstreamRequestError,
+} from "./core/models/upstream_errors.ts";
+export {
+  UpstreamBadGatewayError,
+  UpstreamBadRequestError,
+  upstreamError,
+  UpstreamForbiddenError,
+  UpstreamNotFoundError,
+  UpstreamRateLimitError,
+  UpstreamServerError,
+  UpstreamTooLargeError,
+  UpstreamUnauthorizedError,
+  UpstreamUnavailableError,
+  UpstreamUnprocessableError,
+} from "./core/models/upstream_error.ts";
+export { type PacingWindow, type RetryKind, RetrySignal } from "./core/models/retry_signal.ts";
+export { retryDelayMs, type RetryDelayOptions } from "./core/models/retry_delay.ts";
+export { QuotaExhaustedError } from "./core/models/quota_exhausted_error.ts";
+export { classifyUpstreamFailure } from "./core/models/classify_upstream_failure.ts";
+export { callUpstream, type ModelAccount, streamUpstream } from "./core/models/client_feedback.ts";
 export {
   AdmissionError,
   CancellationError,

@@ -1,8 +1,13 @@
+import { ModelGate } from "./accounts/model_gate.ts";
 import { TokenBucketRateLimiter } from "./accounts/token_bucket.ts";
 import type { DemandSnapshot, Entry } from "./entry.ts";
+import { AdmissionError } from "./errors.ts";
 import { demandOf, type Grant } from "./grant.ts";
 import { show } from "./invariant.ts";
 import type { Logger } from "./logger.ts";
+import { statusOf } from "./models/causes.ts";
+import { isQuotaExhausted } from "./models/quota_exhausted_error.ts";
+import { ExternalServiceError } from "./models/upstream_errors.ts";
 import { UpstreamFailure } from "./models/upstream_failure.ts";
 import { runNested } from "./nesting.ts";
 import type { AdmitOptions } from "./options.ts";
@@ -48,25 +53,31 @@ function tellFailure(demand: DemandSnapshot, error: unknown, logger: Logger): vo
   tellAll(demand, logger, (entry) => entry.limiter.onRateLimitError?.(failure, entry.amounts[0]));
 }
 
-/** The failure of an upstream service, or null when the error itself carries no status of one. */
+/**
+ * The failure of an upstream service, or null when the error itself is none. What this library throws is one only when it is an
+ * ExternalServiceError; what others throw, when it carries a status that speaks of the service.
+ */
 function serviceFailure(error: unknown): UpstreamFailure | null {
-  if (typeof error !== "object" || error === null) return null;
-  const { status, statusCode } = error as { status?: unknown; statusCode?: unknown };
-  const code = statusCode ?? status;
-  if (typeof code !== "number" || !Number.isInteger(code) || code < 400 || code > 999) return null;
-  return CALLER_FAULTS.includes(code) ? null : UpstreamFailure.from(error);
+  if (error instanceof ExternalServiceError) return UpstreamFailure.from(error);
+  if (error instanceof AdmissionError || isQuotaExhausted(error)) return null;
+  const status = statusOf(error);
+  return status < 400 || CALLER_FAULTS.includes(status) ? null : UpstreamFailure.from(error);
 }
 
-/** Buckets hear from whoever saw the response. What an account throws keeps nobody else from hearing. */
-function tellAll(demand: DemandSnapshot, logger: Logger, tell: (entry: Entry) => void): void {
+/** Buckets and gates of models hear from whoever saw the response. What an account throws keeps nobody else from hearing. */
+function tellAll(demand: DemandSnapshot, logger: Logger, tell: (entry: Entry) => unknown): void {
   for (const entry of demand.entries) {
-    if ((entry.key as unknown) instanceof TokenBucketRateLimiter) continue;
-    try {
-      tell(entry);
-    } catch (fault) {
+    const key: unknown = entry.key;
+    if (key instanceof TokenBucketRateLimiter || key instanceof ModelGate) continue;
+    const failed = (fault: unknown) =>
       logger.error(
         `Account ${show(entry.key.limiterName)} failed while it was told of an outcome: ${messageOf(fault)}`,
       );
+    try {
+      const told = tell(entry);
+      if (told instanceof Promise) told.catch(failed);
+    } catch (fault) {
+      failed(fault);
     }
   }
 }

@@ -1,28 +1,21 @@
+import { bounded, causesOf, fieldOf, statusOf } from "./causes.ts";
+import { show } from "../invariant.ts";
+import { retryAfterHeader } from "./retry_after_header.ts";
+
+/** Longest detail that is kept, in UTF-16 units. */
+const MAX_DETAIL = 1000;
+
 /** What an upstream said when a request failed. */
 export interface UpstreamFailureFields {
   /** HTTP status, 0 when no answer came. */
   statusCode: number;
   /** The service that failed, null or blank when unknown. */
   service?: string | null;
-  /** What the server said, blank when nothing. */
+  /** What the server said, blank when nothing. Cut to 1,000 UTF-16 units. */
   detail?: string;
   /** Whole seconds the server asked to wait, 0 when it did not say. */
   retryAfterSeconds?: number;
 }
-
-/** An error somewhere in a cause chain that carries facts about an HTTP answer. All members are optional. */
-interface FailureCarrier {
-  statusCode?: unknown;
-  status?: unknown;
-  detail?: unknown;
-  service?: unknown;
-  retryAfterSeconds?: unknown;
-  cause?: unknown;
-  message?: unknown;
-}
-
-/** How many causes are followed; a cycle ends there as well. */
-const MAX_CAUSES = 32;
 
 /** An upstream's failed answer: status, service, detail, and how long it asked to wait. Immutable. */
 export class UpstreamFailure implements Required<UpstreamFailureFields> {
@@ -31,7 +24,10 @@ export class UpstreamFailure implements Required<UpstreamFailureFields> {
   readonly detail: string;
   readonly retryAfterSeconds: number;
 
-  /** @throws RangeError when the status is not a whole number from 0 to 999 or the seconds are negative or not finite. */
+  /**
+   * @throws RangeError when the status is not a whole number from 0 to 999 or the seconds are negative or not finite,
+   * TypeError when the detail is no string.
+   */
   constructor(fields: UpstreamFailureFields) {
     const { statusCode, service = null, detail = "", retryAfterSeconds = 0 } = fields;
     if (!Number.isInteger(statusCode) || statusCode < 0 || statusCode > 999) {
@@ -44,16 +40,19 @@ export class UpstreamFailure implements Required<UpstreamFailureFields> {
         `Cannot make an UpstreamFailure: retryAfterSeconds is ${retryAfterSeconds}, it should be 0 (not said) or more`,
       );
     }
+    if (typeof detail !== "string") {
+      throw new TypeError(`Cannot make an UpstreamFailure: detail is ${show(detail)}, it should be a string`);
+    }
     this.statusCode = statusCode;
     this.service = service;
-    this.detail = detail;
+    this.detail = bounded(detail, MAX_DETAIL);
     this.retryAfterSeconds = retryAfterSeconds;
     Object.freeze(this);
   }
 
   /**
    * Reads a failure off an error and its causes: status and detail from the first that carries an HTTP status, the wait from
-   * the first that carries one, the service from the error itself.
+   * the first that carries one (`retryAfterSeconds`, or response headers), the service from the error itself. Never throws.
    */
   static from(error: unknown): UpstreamFailure {
     const chain = causesOf(error);
@@ -62,7 +61,7 @@ export class UpstreamFailure implements Required<UpstreamFailureFields> {
     const throttled = chain.find((carrier) => secondsOf(carrier) > 0);
     return new UpstreamFailure({
       statusCode: http === undefined ? 0 : statusOf(http),
-      service: typeof outer?.service === "string" ? outer.service : null,
+      service: textOf(outer, "service"),
       detail: detailOf(http ?? outer),
       retryAfterSeconds: throttled === undefined ? 0 : secondsOf(throttled),
     });
@@ -78,27 +77,18 @@ export class UpstreamFailure implements Required<UpstreamFailureFields> {
   }
 }
 
-function causesOf(error: unknown): FailureCarrier[] {
-  const chain: FailureCarrier[] = [];
-  let at = error;
-  while (typeof at === "object" && at !== null && chain.length < MAX_CAUSES) {
-    chain.push(at as FailureCarrier);
-    at = (at as FailureCarrier).cause;
-  }
-  return chain;
+function secondsOf(carrier: object): number {
+  const seconds = fieldOf(carrier, "retryAfterSeconds");
+  return typeof seconds === "number" && Number.isFinite(seconds) && seconds > 0
+    ? seconds
+    : retryAfterHeader(carrier);
 }
 
-function statusOf(carrier: FailureCarrier): number {
-  const status = carrier.statusCode ?? carrier.status;
-  return typeof status === "number" && Number.isInteger(status) && status > 0 && status <= 999 ? status : 0;
+function detailOf(carrier: object | undefined): string {
+  return textOf(carrier, "detail") ?? textOf(carrier, "message") ?? "";
 }
 
-function secondsOf(carrier: FailureCarrier): number {
-  const seconds = carrier.retryAfterSeconds;
-  return typeof seconds === "number" && Number.isFinite(seconds) && seconds > 0 ? seconds : 0;
-}
-
-function detailOf(carrier: FailureCarrier | undefined): string {
-  if (typeof carrier?.detail === "string") return carrier.detail;
-  return typeof carrier?.message === "string" ? carrier.message : "";
+function textOf(carrier: object | undefined, key: string): string | null {
+  const text = fieldOf(carrier, key);
+  return typeof text === "string" ? text : null;
 }

@@ -90,10 +90,11 @@ export const CHANCE: readonly string[] = ["Math.random"];
 
 /**
  * What of these a path may use: the first that fits. Time and chance enter the library by argument, so that one file
- * has them. Tests and examples take their chance from a seed they print, so that a failure can be run again.
+ * has each. Tests and examples take their chance from a seed they print, so that a failure can be run again.
  */
 export const ALLOWANCES: readonly { readonly paths: RegExp; readonly uses: readonly string[] }[] = [
   { paths: /^core\/clock\.ts$/, uses: [...CLOCKS, ...TIMERS] },
+  { paths: /^core\/models\/retry_delay\.ts$/, uses: CHANCE },
   { paths: /^(workers\.ts|testing\/)/, uses: TIMERS },
   { paths: /^(core|adapters|assembly)\/|^mod\.ts$/, uses: [] },
   { paths: /^(tests|examples)\//, uses: [...CLOCKS, ...TIMERS] },

@@ -1,0 +1,127 @@
+import {
+  ExternalServiceError,
+  UpstreamAuthError,
+  type UpstreamFieldsWithoutStatus,
+  UpstreamRequestError,
+} from "./upstream_errors.ts";
+import type { UpstreamErrorFields } from "./upstream_error_facts.ts";
+
+/** 400: the request is malformed. */
+export class UpstreamBadRequestError extends UpstreamRequestError {
+  override readonly name = "UpstreamBadRequestError";
+
+  constructor(fields: UpstreamFieldsWithoutStatus) {
+    super({ ...fields, status: 400 });
+  }
+}
+
+/** 401: the credentials are missing or wrong. */
+export class UpstreamUnauthorizedError extends UpstreamAuthError {
+  override readonly name = "UpstreamUnauthorizedError";
+
+  constructor(fields: UpstreamFieldsWithoutStatus) {
+    super({ ...fields, status: 401 });
+  }
+}
+
+/** 403: the credentials do not allow this. */
+export class UpstreamForbiddenError extends UpstreamAuthError {
+  override readonly name = "UpstreamForbiddenError";
+
+  constructor(fields: UpstreamFieldsWithoutStatus) {
+    super({ ...fields, status: 403 });
+  }
+}
+
+/** 404: there is no such thing. */
+export class UpstreamNotFoundError extends UpstreamRequestError {
+  override readonly name = "UpstreamNotFoundError";
+
+  constructor(fields: UpstreamFieldsWithoutStatus) {
+    super({ ...fields, status: 404 });
+  }
+}
+
+/** 413: the request is too large. */
+export class UpstreamTooLargeError extends UpstreamRequestError {
+  override readonly name = "UpstreamTooLargeError";
+
+  constructor(fields: UpstreamFieldsWithoutStatus) {
+    super({ ...fields, status: 413 });
+  }
+}
+
+/** 422: the request is well formed and makes no sense to the service. */
+export class UpstreamUnprocessableError extends UpstreamRequestError {
+  override readonly name = "UpstreamUnprocessableError";
+
+  constructor(fields: UpstreamFieldsWithoutStatus) {
+    super({ ...fields, status: 422 });
+  }
+}
+
+/** 429: the service asks to slow down. */
+export class UpstreamRateLimitError extends ExternalServiceError {
+  override readonly name = "UpstreamRateLimitError";
+
+  constructor(fields: UpstreamFieldsWithoutStatus) {
+    super({ ...fields, status: 429 });
+  }
+}
+
+/** 500: the service broke. */
+export class UpstreamServerError extends ExternalServiceError {
+  override readonly name = "UpstreamServerError";
+
+  constructor(fields: UpstreamFieldsWithoutStatus) {
+    super({ ...fields, status: 500 });
+  }
+}
+
+/** 502: a gateway got no good answer from the service behind it. */
+export class UpstreamBadGatewayError extends ExternalServiceError {
+  override readonly name = "UpstreamBadGatewayError";
+
+  constructor(fields: UpstreamFieldsWithoutStatus) {
+    super({ ...fields, status: 502 });
+  }
+}
+
+/** 503: the service cannot answer now. */
+export class UpstreamUnavailableError extends ExternalServiceError {
+  override readonly name = "UpstreamUnavailableError";
+
+  constructor(fields: UpstreamFieldsWithoutStatus) {
+    super({ ...fields, status: 503 });
+  }
+}
+
+type UpstreamErrorClass = new (
+  fields: UpstreamFieldsWithoutStatus,
+) => ExternalServiceError | UpstreamRequestError | UpstreamAuthError;
+
+const CLASSES: ReadonlyMap<number, UpstreamErrorClass> = new Map<number, UpstreamErrorClass>([
+  [400, UpstreamBadRequestError],
+  [401, UpstreamUnauthorizedError],
+  [403, UpstreamForbiddenError],
+  [404, UpstreamNotFoundError],
+  [413, UpstreamTooLargeError],
+  [422, UpstreamUnprocessableError],
+  [429, UpstreamRateLimitError],
+  [500, UpstreamServerError],
+  [502, UpstreamBadGatewayError],
+  [503, UpstreamUnavailableError],
+]);
+
+/**
+ * The error of a failed request, by its status: each of the ten statuses above has its class, any other is an
+ * ExternalServiceError that carries it. The text of the answer plays no part.
+ *
+ * @throws TypeError or RangeError when a field is not as said.
+ */
+export function upstreamError(
+  fields: UpstreamErrorFields,
+): ExternalServiceError | UpstreamRequestError | UpstreamAuthError {
+  const type = CLASSES.get(fields.status);
+  return type === undefined ? new ExternalServiceError(fields) : new type(fields);
+}

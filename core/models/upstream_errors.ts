@@ -1,0 +1,77 @@
+import { AdmissionError, CorrectableError, UncorrectableError } from "../errors.ts";
+import {
+  causeOption,
+  factsOf,
+  messageOf,
+  type UpstreamErrorFacts,
+  type UpstreamErrorFields,
+} from "./upstream_error_facts.ts";
+
+/** The facts of a failed request whose class says the status. */
+export type UpstreamFieldsWithoutStatus = Omit<UpstreamErrorFields, "status">;
+
+/**
+ * A service failed: 429, 5xx, a status without a class of its own, or no answer at all (status 0). Custom limiters of the job
+ * hear of it. Code `external_service`.
+ */
+export class ExternalServiceError extends AdmissionError implements UpstreamErrorFacts {
+  override readonly name: string = "ExternalServiceError";
+  readonly status: number;
+  readonly service: string | null;
+  readonly endpoint: string | null;
+  readonly detail: string;
+  readonly retryAfterSeconds: number;
+
+  /** @throws TypeError or RangeError when a field is not as said. */
+  constructor(fields: UpstreamErrorFields) {
+    const facts = factsOf(fields);
+    super("external_service", messageOf(facts), causeOption(fields));
+    this.status = facts.status;
+    this.service = facts.service;
+    this.endpoint = facts.endpoint;
+    this.detail = facts.detail;
+    this.retryAfterSeconds = facts.retryAfterSeconds;
+  }
+}
+
+/** The request is at fault, and its author can mend it: 400, 404, 413, 422. No limiter hears of it. Code `correctable`. */
+export class UpstreamRequestError extends CorrectableError implements UpstreamErrorFacts {
+  override readonly name: string = "UpstreamRequestError";
+  readonly status: number;
+  readonly service: string | null;
+  readonly endpoint: string | null;
+  readonly detail: string;
+  readonly retryAfterSeconds: number;
+
+  /** @throws TypeError or RangeError when a field is not as said. */
+  constructor(fields: UpstreamErrorFields) {
+    const facts = factsOf(fields);
+    super(messageOf(facts), causeOption(fields));
+    this.status = facts.status;
+    this.service = facts.service;
+    this.endpoint = facts.endpoint;
+    this.detail = facts.detail;
+    this.retryAfterSeconds = facts.retryAfterSeconds;
+  }
+}
+
+/** The service does not accept who asks: 401, 403. No limiter hears of it. Code `uncorrectable`. */
+export class UpstreamAuthError extends UncorrectableError implements UpstreamErrorFacts {
+  override readonly name: string = "UpstreamAuthError";
+  readonly status: number;
+  readonly service: string | null;
+  readonly endpoint: string | null;
+  readonly detail: string;
+  readonly retryAfterSeconds: number;
+
+  /** @throws TypeError or RangeError when a field is not as said. */
+  constructor(fields: UpstreamErrorFields) {
+    const facts = factsOf(fields);
+    super(messageOf(facts), causeOption(fields));
+    this.status = facts.status;
+    this.service = facts.service;
+    this.endpoint = facts.endpoint;
+    this.detail = facts.detail;
+    this.retryAfterSeconds = facts.retryAfterSeconds;
+  }
+}
