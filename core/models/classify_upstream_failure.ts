@@ -27,8 +27,7 @@ const STATUS_OF_TYPE: ReadonlyMap<unknown, number> = new Map<unknown, number>([
  * The error and its causes are looked at from the outside in, at most 32; the first that says something decides. Status comes
  * first, then codes; the text of a request or an answer plays no part, but for Anthropic's answer to used-up credit. 429 is a
  * rate limit, 529 overload whoever sends it, 408 and other 5xx are transient, and so are refused, reset and timed-out
- * connections. Aborts, other errors of this library and all that is not known stay
- * unchanged.
+ * connections. Aborts, other errors of this library and all that is not known stay unchanged.
  */
 export function classifyUpstreamFailure(error: unknown): unknown {
   for (const link of causesOf(error)) {
@@ -63,12 +62,17 @@ function verdictWithoutStatus(link: object, error: unknown): unknown {
     const detail = failureOf(error, 0).summary();
     return new UncorrectableError(`The upstream's host name cannot be resolved: ${detail}`, { cause: error });
   }
-  if (unreached === "UNREACHABLE" || (link instanceof ExternalServiceError && isLastCause(link))) {
+  if (unreached === "UNREACHABLE" || isSilence(link)) {
     return new RetrySignal("TRANSIENT", failureOf(error, 0), { cause: error });
   }
   const status = partsOf(link).map(({ type, code }) => STATUS_OF_TYPE.get(type) ?? STATUS_OF_TYPE.get(code))
     .find((found) => found !== undefined);
   return status === undefined ? null : verdictOnStatus(status, error);
+}
+
+/** Whether it is our own word for a service that gave no answer, with nothing behind it that says why. */
+function isSilence(link: object): boolean {
+  return link instanceof ExternalServiceError && link.status === 0 && isLastCause(link);
 }
 
 /** UF-07. */

@@ -25,8 +25,8 @@ export async function callUpstream<R>(account: ModelAccount, call: () => R | Pro
 }
 
 /**
- * The same for an answer that arrives in chunks: `open` is called when the first chunk is asked for. Until a chunk has arrived, a
- * failure is what it is for `callUpstream`. Afterwards a rate limit or overload is still told, but nothing can be run again
+ * Makes one call upstream whose answer arrives in chunks, with the feedback of `callUpstream`. `open` is called when the first
+ * chunk is asked for. Until a chunk has arrived, a failure is what it is for a whole answer. Afterwards a rate limit or overload is still told, but nothing can be run again
  * unnoticed: a signal becomes an UncorrectableError that says so, with the signal as cause; other errors pass as before. The end
  * of the stream is one success, and so is leaving it early, which closes it.
  *

@@ -27,11 +27,14 @@ const LOW_CREDIT = "Your credit balance is too low";
 
 /** The account upstream has nothing left to spend: waiting does not help, so nothing is retried. Code `quota_exhausted`. */
 export class QuotaExhaustedError extends UncorrectableError {
+  /** The name of the class. */
   override readonly name = "QuotaExhaustedError";
+  /** In place of `uncorrectable`. */
   override readonly code = "quota_exhausted";
   /** What the upstream said. */
   readonly failure: UpstreamFailure;
 
+  /** The cause is the client's error. */
   constructor(failure: UpstreamFailure, options?: { cause?: unknown }) {
     super(`The quota of the upstream account is exhausted: ${failure.summary()}`, options);
     this.failure = failure;

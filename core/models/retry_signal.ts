@@ -7,7 +7,9 @@ export type RetryKind = "RATE_LIMIT" | "OVERLOAD" | "TRANSIENT";
 
 /** Whole milliseconds between which the first pause lies. */
 export interface PacingWindow {
+  /** The begin, which belongs to it. */
   readonly minMs: number;
+  /** The end, which does not. */
   readonly maxMs: number;
 }
 
@@ -30,7 +32,9 @@ const MOST_RETRY_AFTER_MS = 1e15;
  * no others. Code `retry_signal`.
  */
 export class RetrySignal extends AdmissionError {
+  /** The name of the class. */
   override readonly name = "RetrySignal";
+  /** Why. */
   readonly kind: RetryKind;
   /** Slow-downs for the model's bucket: 1 for RATE_LIMIT, 3 for OVERLOAD, 0 for TRANSIENT. */
   readonly weight: number;
@@ -41,7 +45,7 @@ export class RetrySignal extends AdmissionError {
   /** Whole milliseconds, rounded up, that the upstream asked to wait; null when it did not say. */
   readonly retryAfterMs: number | null;
 
-  /** @throws TypeError when the kind is none of the three, or the failure no UpstreamFailure. */
+  /** The cause is the client's error. @throws TypeError when the kind is none of the three, or the failure no UpstreamFailure. */
   constructor(kind: RetryKind, failure: UpstreamFailure, options?: { cause?: unknown }) {
     if (!Object.hasOwn(PACING, kind)) {
       throw new TypeError(

@@ -8,8 +8,10 @@ import type { UpstreamErrorFields } from "./upstream_error_facts.ts";
 
 /** 400: the request is malformed. */
 export class UpstreamBadRequestError extends UpstreamRequestError {
+  /** The name of the class. */
   override readonly name = "UpstreamBadRequestError";
 
+  /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
   constructor(fields: UpstreamFieldsWithoutStatus) {
     super({ ...fields, status: 400 });
   }
@@ -17,8 +19,10 @@ export class UpstreamBadRequestError extends UpstreamRequestError {
 
 /** 401: the credentials are missing or wrong. */
 export class UpstreamUnauthorizedError extends UpstreamAuthError {
+  /** The name of the class. */
   override readonly name = "UpstreamUnauthorizedError";
 
+  /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
   constructor(fields: UpstreamFieldsWithoutStatus) {
     super({ ...fields, status: 401 });
   }
@@ -26,8 +30,10 @@ export class UpstreamUnauthorizedError extends UpstreamAuthError {
 
 /** 403: the credentials do not allow this. */
 export class UpstreamForbiddenError extends UpstreamAuthError {
+  /** The name of the class. */
   override readonly name = "UpstreamForbiddenError";
 
+  /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
   constructor(fields: UpstreamFieldsWithoutStatus) {
     super({ ...fields, status: 403 });
   }
@@ -35,8 +41,10 @@ export class UpstreamForbiddenError extends UpstreamAuthError {
 
 /** 404: there is no such thing. */
 export class UpstreamNotFoundError extends UpstreamRequestError {
+  /** The name of the class. */
   override readonly name = "UpstreamNotFoundError";
 
+  /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
   constructor(fields: UpstreamFieldsWithoutStatus) {
     super({ ...fields, status: 404 });
   }
@@ -44,8 +52,10 @@ export class UpstreamNotFoundError extends UpstreamRequestError {
 
 /** 413: the request is too large. */
 export class UpstreamTooLargeError extends UpstreamRequestError {
+  /** The name of the class. */
   override readonly name = "UpstreamTooLargeError";
 
+  /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
   constructor(fields: UpstreamFieldsWithoutStatus) {
     super({ ...fields, status: 413 });
   }
@@ -53,8 +63,10 @@ export class UpstreamTooLargeError extends UpstreamRequestError {
 
 /** 422: the request is well formed and makes no sense to the service. */
 export class UpstreamUnprocessableError extends UpstreamRequestError {
+  /** The name of the class. */
   override readonly name = "UpstreamUnprocessableError";
 
+  /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
   constructor(fields: UpstreamFieldsWithoutStatus) {
     super({ ...fields, status: 422 });
   }
@@ -62,8 +74,10 @@ export class UpstreamUnprocessableError extends UpstreamRequestError {
 
 /** 429: the service asks to slow down. */
 export class UpstreamRateLimitError extends ExternalServiceError {
+  /** The name of the class. */
   override readonly name = "UpstreamRateLimitError";
 
+  /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
   constructor(fields: UpstreamFieldsWithoutStatus) {
     super({ ...fields, status: 429 });
   }
@@ -71,8 +85,10 @@ export class UpstreamRateLimitError extends ExternalServiceError {
 
 /** 500: the service broke. */
 export class UpstreamServerError extends ExternalServiceError {
+  /** The name of the class. */
   override readonly name = "UpstreamServerError";
 
+  /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
   constructor(fields: UpstreamFieldsWithoutStatus) {
     super({ ...fields, status: 500 });
   }
@@ -80,8 +96,10 @@ export class UpstreamServerError extends ExternalServiceError {
 
 /** 502: a gateway got no good answer from the service behind it. */
 export class UpstreamBadGatewayError extends ExternalServiceError {
+  /** The name of the class. */
   override readonly name = "UpstreamBadGatewayError";
 
+  /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
   constructor(fields: UpstreamFieldsWithoutStatus) {
     super({ ...fields, status: 502 });
   }
@@ -89,8 +107,10 @@ export class UpstreamBadGatewayError extends ExternalServiceError {
 
 /** 503: the service cannot answer now. */
 export class UpstreamUnavailableError extends ExternalServiceError {
+  /** The name of the class. */
   override readonly name = "UpstreamUnavailableError";
 
+  /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
   constructor(fields: UpstreamFieldsWithoutStatus) {
     super({ ...fields, status: 503 });
   }

@@ -28,6 +28,7 @@ export interface UpstreamErrorFields {
 export interface UpstreamErrorFacts {
   /** HTTP status, 0 when no answer came. */
   readonly status: number;
+  /** The service that failed, or null. */
   readonly service: string | null;
   /** Without query string, fragment and credentials, at most 500 UTF-16 units. */
   readonly endpoint: string | null;

@@ -13,18 +13,24 @@ export interface UpstreamFailureFields {
   service?: string | null;
   /** What the server said, blank when nothing. Cut to 1,000 UTF-16 units. */
   detail?: string;
-  /** Whole seconds the server asked to wait, 0 when it did not say. */
+  /** Seconds the server asked to wait, 0 when it did not say. */
   retryAfterSeconds?: number;
 }
 
 /** An upstream's failed answer: status, service, detail, and how long it asked to wait. Immutable. */
 export class UpstreamFailure implements Required<UpstreamFailureFields> {
+  /** HTTP status, 0 when no answer came. */
   readonly statusCode: number;
+  /** The service that failed, or null. */
   readonly service: string | null;
+  /** What the server said, blank when nothing. */
   readonly detail: string;
+  /** Seconds the server asked to wait, 0 when it did not say. */
   readonly retryAfterSeconds: number;
 
   /**
+   * Takes what is known.
+   *
    * @throws RangeError when the status is not a whole number from 0 to 999 or the seconds are negative or not finite,
    * TypeError when the detail is no string.
    */
