@@ -176,6 +176,7 @@ describe("Errors of an upstream", () => {
     assert.equal(secondsOf({ responseHeaders: { "retry-after": "1.5" } }), 1.5);
     assert.equal(secondsOf({ response: new Response("", { headers: { "retry-after-ms": "2500" } }) }), 2.5);
     assert.equal(secondsOf({ headers: { "retry-after-ms": "80", "retry-after": "1" } }), 0.08);
+    assert.equal(secondsOf({ headers: { "Retry-After": "6m0s" } }), 360);
     assert.equal(secondsOf({ retryAfterSeconds: 9, headers: { "retry-after": "1" } }), 9);
     const broken = { get: () => assert.fail("the headers are broken") };
     const trap = Object.defineProperty({}, "retry-after", { get: () => assert.fail("a trap") });
