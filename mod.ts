@@ -19,6 +19,7 @@ export {
   type RateLimiter,
   type Replenishment,
 } from "./core/account.ts";
+export type { NativeAccount } from "./core/accounts/native.ts";
 export { CountingGate, type CountingGateOptions } from "./core/accounts/counting_gate.ts";
 export {
   type TokenBucketCaps,

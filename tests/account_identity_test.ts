@@ -18,6 +18,28 @@ import { scenario } from "./scenario.ts";
 
 describe("The identity and the defaults of an account", () => {
   it(
+    "a subclass may call its own members whatever it likes: nothing of the base is behind them",
+    scenario(async (world) => {
+      class Gauge extends CountingGate {
+        read = () => assert.fail("read was called");
+        call = () => assert.fail("call was called");
+        tally = () => assert.fail("tally was called");
+        wakeAll = () => assert.fail("wakeAll was called");
+        openRecord = () => assert.fail("openRecord was called");
+        nativePrototype = null;
+      }
+      const gauge = new Gauge("gauge", 1);
+      const grant = await world.admission().admit(new Demand().add(gauge));
+      assert.equal(gauge.currentInUse, 1);
+      assert.equal(gauge.fits([undefined], []), false);
+      gauge.setCapacity(2);
+      assert.equal(gauge.fits([undefined], []), true);
+      grant.release();
+      assert.equal(gauge.status.availablePermits, 2);
+    }),
+  );
+
+  it(
     "ACC-08 ignores the view of its line unless it overrides observeHeld",
     scenario((world) => {
       const view = () => assert.fail("the view was called");

@@ -1,9 +1,9 @@
-import { NativeAccount, type Tally } from "./native.ts";
+import { base, NativeAccount } from "./native.ts";
+import type { NativeClass } from "./native_class.ts";
 import { unitTally } from "./refusals.ts";
 import type { LimiterCategory, Replenishment } from "../account.ts";
 import type { Clock } from "../clock.ts";
 import { show } from "../invariant.ts";
-import type { AccountRecord, Kernel } from "../kernel.ts";
 import { SemaphoreLimiterStatus } from "../statuses.ts";
 
 /** Most permits of one gate. */
@@ -20,6 +20,13 @@ export interface CountingGateOptions {
  * It never names an instant, because only an event frees a permit.
  */
 export class CountingGate extends NativeAccount<void> {
+  static readonly #native: NativeClass<CountingGate, void> = {
+    prototype: CountingGate.prototype,
+    readsClock: false,
+    openRecord: (gate, kernel) => kernel.openGate(gate.#capacity),
+    tally: (gate, amounts) => unitTally(gate.limiterName, amounts, "permit"),
+  };
+
   #capacity: number;
 
   /**
@@ -27,7 +34,7 @@ export class CountingGate extends NativeAccount<void> {
    * @throws TypeError or RangeError when the name or the capacity is not as said.
    */
   constructor(name: string, capacity: number, options: CountingGateOptions = {}) {
-    super(name, false, options.clock);
+    super(name, CountingGate.#native, options.clock);
     this.#capacity = checkedCapacity(name, capacity);
   }
 
@@ -46,14 +53,14 @@ export class CountingGate extends NativeAccount<void> {
 
   /** Permits in use now; above the capacity while running work exceeds a lowered one. */
   override get currentInUse(): number {
-    return this.read((record, kernel) => kernel.gateInUse(record), 0);
+    return base.read(this, (record, kernel) => kernel.gateInUse(record), 0);
   }
 
   override get status(): SemaphoreLimiterStatus {
     return new SemaphoreLimiterStatus(
       this.#capacity,
       this.#capacity - this.currentInUse,
-      this.lastActivity(),
+      base.lastActivity(this),
     );
   }
 
@@ -65,21 +72,9 @@ export class CountingGate extends NativeAccount<void> {
    */
   setCapacity(capacity: number): void {
     const checked = checkedCapacity(this.limiterName, capacity);
-    const bits = this.call((record, kernel) => kernel.resizeGate(record, checked));
+    const bits = base.call(this, (record, kernel) => kernel.resizeGate(record, checked));
     this.#capacity = checked;
-    this.wakeAll(bits);
-  }
-
-  protected override openRecord(kernel: Kernel): AccountRecord {
-    return kernel.openGate(this.#capacity);
-  }
-
-  protected override tally(amounts: readonly void[]): Tally {
-    return unitTally(this.limiterName, amounts, "permit");
-  }
-
-  protected override get nativePrototype(): object {
-    return CountingGate.prototype;
+    base.wakeAll(this, bits);
   }
 }
 

@@ -1,6 +1,7 @@
-import { NativeAccount, type Tally } from "./native.ts";
+import { base, NativeAccount } from "./native.ts";
+import type { NativeClass } from "./native_class.ts";
 import { getterOf } from "./native_verbs.ts";
-import { unitTally } from "./refusals.ts";
+import { type Tally, unitTally } from "./refusals.ts";
 import {
   type CheckedWindowOptions,
   checkedWindowOptions,
@@ -33,6 +34,14 @@ const FINAL = ["replenishment", "requiresHttpConnection"] as const;
  * on how often the window was asked.
  */
 export class ElasticWindowRateLimiter extends NativeAccount<void> {
+  static readonly #native: NativeClass<ElasticWindowRateLimiter, void> = {
+    prototype: ElasticWindowRateLimiter.prototype,
+    readsClock: true,
+    openRecord: (window, kernel) => window.#openRecord(kernel),
+    tally: (window, amounts) => unitTally(window.limiterName, amounts, "slot"),
+    refusal: (window, asked, verdict) => window.#refusal(asked, verdict),
+  };
+
   readonly #options: CheckedWindowOptions;
   readonly #logger: Logger;
   #lastFailure: UpstreamFailure | null = null;
@@ -44,7 +53,7 @@ export class ElasticWindowRateLimiter extends NativeAccount<void> {
    */
   constructor(name: string, options: ElasticWindowOptions) {
     const checked = checkedWindowOptions(name, options);
-    super(name, true, options.clock);
+    super(name, ElasticWindowRateLimiter.#native, options.clock);
     this.#options = checked;
     this.#logger = safeLogger(options.logger);
     for (const property of FINAL) this.#seal(property);
@@ -79,7 +88,7 @@ export class ElasticWindowRateLimiter extends NativeAccount<void> {
 
   /** Slots whose stamps are younger than the window is long. */
   override get currentInUse(): number {
-    return this.read((record, kernel) => kernel.windowInUse(record, this.nowTicks()), 0);
+    return base.read(this, (record, kernel) => kernel.windowInUse(record, base.nowTicks(this)), 0);
   }
 
   /** Null when nominal, else `blocked`, `probing`, or for example `throttle:1.5x`. */
@@ -97,17 +106,17 @@ export class ElasticWindowRateLimiter extends NativeAccount<void> {
 
   /** How much longer than its base the window is: 0 nominal, 1 twice as long. In thousandths. */
   get throttle(): number {
-    return this.read((record, kernel) => kernel.windowThrottle(record), 0) / THROTTLE_UNITS;
+    return base.read(this, (record, kernel) => kernel.windowThrottle(record), 0) / THROTTLE_UNITS;
   }
 
   /** Length of the window as it is stretched now, in whole ms. */
   get effectiveWindowMs(): number {
-    return this.read((record, kernel) => kernel.windowLength(record), this.#options.baseWindowMs);
+    return base.read(this, (record, kernel) => kernel.windowLength(record), this.#options.baseWindowMs);
   }
 
   /** `BLOCKED` stands until a job takes the probe; a probe that timed out still reads `PROBING` until somebody asks. */
   get circuitState(): CircuitState {
-    const circuit = this.read((record, kernel) => kernel.windowCircuit(record), 0);
+    const circuit = base.read(this, (record, kernel) => kernel.windowCircuit(record), 0);
     if (circuit === BLOCKED) return "BLOCKED";
     return circuit === PROBING ? "PROBING" : "HEALTHY";
   }
@@ -119,7 +128,7 @@ export class ElasticWindowRateLimiter extends NativeAccount<void> {
 
   /** Pressure that is no failure, such as a warning header: the throttle goes up, the circuit stays. Wakes nobody. */
   onAdvisoryPressure(): void {
-    this.call((record, kernel) => kernel.windowAdvise(record, this.nowTicks()));
+    base.call(this, (record, kernel) => kernel.windowAdvise(record, base.nowTicks(this)));
   }
 
   /**
@@ -128,11 +137,11 @@ export class ElasticWindowRateLimiter extends NativeAccount<void> {
    */
   override onSuccess(): void {
     const before = this.circuitState;
-    const bits = this.call((record, kernel) => kernel.windowSucceed(record, this.nowTicks()));
+    const bits = base.call(this, (record, kernel) => kernel.windowSucceed(record, base.nowTicks(this)));
     if (before !== "HEALTHY" && this.circuitState === "HEALTHY") {
       this.#logger.info(`${this.limiterName}: circuit closed`);
     }
-    this.wakeAll(bits);
+    base.wakeAll(this, bits);
   }
 
   /**
@@ -148,7 +157,7 @@ export class ElasticWindowRateLimiter extends NativeAccount<void> {
       );
     }
     const before = this.circuitState;
-    this.call((record, kernel) => kernel.windowFail(record, this.nowTicks()));
+    base.call(this, (record, kernel) => kernel.windowFail(record, base.nowTicks(this)));
     this.#lastFailure = failure;
     this.#logger.warn(`${this.limiterName}: ${failure.summary()}`);
     if (before !== "BLOCKED" && this.circuitState === "BLOCKED") {
@@ -156,7 +165,7 @@ export class ElasticWindowRateLimiter extends NativeAccount<void> {
     }
   }
 
-  protected override openRecord(kernel: Kernel): AccountRecord {
+  #openRecord(kernel: Kernel): AccountRecord {
     const options = this.#options;
     const record = kernel.openWindow(options.maxRequests, options.baseWindowMs);
     if (record === 0) return 0;
@@ -179,16 +188,8 @@ export class ElasticWindowRateLimiter extends NativeAccount<void> {
     return record;
   }
 
-  protected override tally(amounts: readonly void[]): Tally {
-    return unitTally(this.limiterName, amounts, "slot");
-  }
-
-  protected override get nativePrototype(): object {
-    return ElasticWindowRateLimiter.prototype;
-  }
-
   /** What never fits is uncorrectable; an open circuit is `circuit_blocked`, with a time only while its cooldown runs. */
-  protected override refusalOf(asked: Tally, verdict: number): UncorrectableError {
+  #refusal(asked: Tally, verdict: number): UncorrectableError {
     const account = this.limiterName;
     const rate = `${this.capacity} requests / ${shortSpan(this.#options.baseWindowMs)}`;
     if (verdict === NEVER_PERMITS) {
@@ -216,7 +217,7 @@ export class ElasticWindowRateLimiter extends NativeAccount<void> {
   }
 
   #cooldownTicks(): number {
-    return this.read((record, kernel) => kernel.windowCooldown(record, this.nowTicks()), 0);
+    return base.read(this, (record, kernel) => kernel.windowCooldown(record, base.nowTicks(this)), 0);
   }
 
   /** A getter of a subclass is refused here, a field of a subclass by the engine when it is set. */

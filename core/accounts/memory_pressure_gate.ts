@@ -1,5 +1,6 @@
 import { checkedGateOptions, type MemoryPressureGateOptions } from "./memory_gate_options.ts";
-import { NativeAccount, type Tally } from "./native.ts";
+import { base, NativeAccount } from "./native.ts";
+import type { NativeClass } from "./native_class.ts";
 import type { LimiterCategory, Replenishment } from "../account.ts";
 import { toMs, wholeMs } from "../clock.ts";
 import { type HeapSample, HeapSampler } from "../heap_sampler.ts";
@@ -54,6 +55,13 @@ export function foreseeMemory(
  * Without a reading (no reader here, or it throws) nobody is held.
  */
 export class MemoryPressureGate extends NativeAccount<void> {
+  static readonly #native: NativeClass<MemoryPressureGate, void> = {
+    prototype: MemoryPressureGate.prototype,
+    readsClock: true,
+    openRecord: (_gate, kernel) => kernel.openMemory(),
+    tally: () => ({ count: 0, sum: 0 }),
+  };
+
   readonly #sampler: HeapSampler;
   readonly #logger: Logger | null;
   #heldElsewhere: (() => number) | null = null;
@@ -69,7 +77,7 @@ export class MemoryPressureGate extends NativeAccount<void> {
   /** @throws TypeError or RangeError naming the option, its value and what would do. */
   constructor(options: MemoryPressureGateOptions = {}) {
     const { reader, sampleTicks } = checkedGateOptions(options);
-    super("memory", true, options.clock);
+    super("memory", MemoryPressureGate.#native, options.clock);
     this.#sampler = new HeapSampler(reader, sampleTicks);
     this.#logger = options.logger === undefined ? null : safeLogger(options.logger);
   }
@@ -145,35 +153,23 @@ export class MemoryPressureGate extends NativeAccount<void> {
   /** From now on everyone is let through, whatever the heap reads. Wakes; later calls do nothing. */
   stop(): void {
     if (this.#isStopping) return;
-    const bits = this.call((record, kernel) => kernel.memoryStop(record));
+    const bits = base.call(this, (record, kernel) => kernel.memoryStop(record));
     this.#isStopping = true;
     this.#logger?.info("Memory gate stopped: every job is let through from now on");
-    this.wakeAll(bits);
-  }
-
-  protected override openRecord(kernel: Kernel): AccountRecord {
-    return kernel.openMemory();
-  }
-
-  protected override tally(_amounts: readonly void[]): Tally {
-    return { count: 0, sum: 0 };
-  }
-
-  protected override get nativePrototype(): object {
-    return MemoryPressureGate.prototype;
+    base.wakeAll(this, bits);
   }
 
   #decide(verb: Question): boolean {
     // A stopped gate takes no look.
     const verdict = this.#ask(verb, this.#isStopping);
-    this.#tellTurns(this.read((record, kernel) => kernel.takeLatchTurns(record), 0), null);
+    this.#tellTurns(base.read(this, (record, kernel) => kernel.takeLatchTurns(record), 0), null);
     return verdict !== NO;
   }
 
   #ask(verb: Question, isBlind = false): number {
-    const now = this.nowTicks();
+    const now = base.nowTicks(this);
     const ratio = this.#sample(now, null, isBlind);
-    return this.call((record, kernel) => verb(record, kernel, now, ratio));
+    return base.call(this, (record, kernel) => verb(record, kernel, now, ratio));
   }
 
   #sample(nowTicks: number, lent: Logger | null, isBlind: boolean): number {
@@ -186,14 +182,18 @@ export class MemoryPressureGate extends NativeAccount<void> {
 
   #peek(): HeapSample {
     this.#tellHeld();
-    return this.#sampler.peek(this.nowTicks());
+    return this.#sampler.peek(base.nowTicks(this));
   }
 
   #foresee(nowTicks: number): { fits: boolean; atTicks: number } {
     this.#tellHeld();
     const { ratio } = this.#sampler.peek(nowTicks);
-    const verdict = this.read((record, kernel) => kernel.memoryWouldFit(record, nowTicks, ratio), YES);
-    const atTicks = this.read((record, kernel) => kernel.memoryWouldFitAt(record, nowTicks, ratio), Infinity);
+    const verdict = base.read(this, (record, kernel) => kernel.memoryWouldFit(record, nowTicks, ratio), YES);
+    const atTicks = base.read(
+      this,
+      (record, kernel) => kernel.memoryWouldFitAt(record, nowTicks, ratio),
+      Infinity,
+    );
     return { fits: verdict !== NO, atTicks };
   }
 
@@ -203,7 +203,7 @@ export class MemoryPressureGate extends NativeAccount<void> {
     let held = 0;
     dropFaults(() => held = Math.trunc(view()));
     const count = held > 0 ? Math.min(held, MAX_HELD) : 0;
-    this.read((record, kernel) => (kernel.memoryHoldElsewhere(record, count), 0), 0);
+    base.read(this, (record, kernel) => (kernel.memoryHoldElsewhere(record, count), 0), 0);
   }
 
   #tellFault(lent: Logger | null): void {
@@ -227,23 +227,23 @@ export class MemoryPressureGate extends NativeAccount<void> {
   }
 
   #zone(): MemoryZone {
-    if (this.read((record, kernel) => kernel.memoryIsLatched(record), 0) !== 0) return "CRITICAL";
+    if (base.read(this, (record, kernel) => kernel.memoryIsLatched(record), 0) !== 0) return "CRITICAL";
     return this.#held() > 0 ? "DRAINING" : "GREEN";
   }
 
   #held(): number {
-    return this.read((record, kernel) => kernel.memoryHeld(record), 0);
+    return base.read(this, (record, kernel) => kernel.memoryHeld(record), 0);
   }
 
   #pacingTicks(ratio: number): number {
-    const now = this.nowTicks();
-    return this.read((record, kernel) => kernel.memoryPacing(record, now, ratio), 0);
+    const now = base.nowTicks(this);
+    return base.read(this, (record, kernel) => kernel.memoryPacing(record, now, ratio), 0);
   }
 
   #statusOf({ usedBytes, limitBytes, ratio }: HeapSample): MemoryPressureStatus {
     // NaN: no reading yet.
-    const floor = this.read((record, kernel) => kernel.memoryFloor(record, ratio), NaN) || 0;
-    const penalty = this.read((record, kernel) => kernel.memoryPenalty(record, ratio), 1);
+    const floor = base.read(this, (record, kernel) => kernel.memoryFloor(record, ratio), NaN) || 0;
+    const penalty = base.read(this, (record, kernel) => kernel.memoryPenalty(record, ratio), 1);
     const pacingMs = wholeMs(this.#pacingTicks(ratio));
     return new MemoryPressureStatus(
       usedBytes,

@@ -3,23 +3,37 @@ import { type Clock, isClock, systemClock, toMs, toTicks, turnWallNow } from "..
 import { InvalidStateError, type UncorrectableError } from "../errors.ts";
 import { currentHost, type KernelHost, opened } from "../host.ts";
 import type { AccountRecord, Kernel } from "../kernel.ts";
+import type { NativeBinding, NativeClass } from "./native_class.ts";
 import { usesVerbsOf } from "./native_verbs.ts";
 import { invariant, show } from "../invariant.ts";
 import { neverError, type Tally } from "./refusals.ts";
 import { GIVE_DECLINED, NEVER_PERMITS, WAKE_SLOT, YES } from "../../assembly/layout.ts";
 
-export type { Tally } from "./refusals.ts";
-
-/** What a demand needs to know of a built-in account. */
-export interface NativeBinding {
-  host: KernelHost;
-  record: AccountRecord;
-  /** Null for an account that reads no clock. */
-  clock: Clock | null;
-  /** Whether the kernel asks the record itself; a subclass that overrides a verb is asked like a custom account. */
-  isNative: boolean;
+/** What the built-in classes use of their base. Functions: a subclass may have a `read` or a `call` of its own. */
+interface Base {
+  /** Calls the kernel on an account's record; a trap closes the kernel. */
+  call<R>(account: NativeAccount<never>, operation: (record: AccountRecord, kernel: Kernel) => R): R;
+  /**
+   * Reads a number of an account's record. A disposed account still tells it while a waiter or a grant names it, so that
+   * events can be reported; after that it answers `idle`.
+   */
+  read(
+    account: NativeAccount<never>,
+    operation: (record: AccountRecord, kernel: Kernel) => number,
+    idle: number,
+  ): number;
+  /** Wakes lines and the public wake as the kernel's answer says. */
+  wakeAll(account: NativeAccount<never>, bits: number): void;
+  /** An account's clock, in ticks; 0 for one that reads no clock. */
+  nowTicks(account: NativeAccount<never>): number;
+  /** An account's clock, wall time in ms since 1970. */
+  wallNow(account: NativeAccount<never>): number;
+  /** Wall time of the turn of the last take or give; before the first, of construction. */
+  lastActivity(account: NativeAccount<never>): number;
 }
 
+/** What the built-in classes use of their base. */
+export let base: Base;
 let bind: (account: NativeAccount<unknown>) => NativeBinding;
 let wakeSlot: (account: NativeAccount<unknown>) => void;
 let hasRecord: (account: NativeAccount<unknown>) => boolean;
@@ -48,13 +62,15 @@ export function runPublicWake(limiter: object): void {
 }
 
 /**
- * What the built-in accounts share: the numbers live in a kernel record, and this object gives it a name, a clock and the
- * public verbs. The record is made when the account is first used.
+ * What the built-in accounts share: the numbers live in the kernel, and this object gives them a name, a clock and the verbs.
+ *
+ * A type only, so it cannot be extended: extend a built-in account, or AbstractRateLimiter for a limit of your own. A
+ * subclass that overrides a verb is asked by admission as a custom account is.
  */
 export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements LimiterIdentity, Disposable {
   readonly #name: string;
   readonly #clock: Clock;
-  readonly #readsClock: boolean;
+  readonly #class: NativeClass<NativeAccount<T>, T>;
   readonly #createdAt: number;
   #binding: NativeBinding | null = null;
   #generation = 0;
@@ -64,15 +80,25 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   static {
     bind = (account) => account.#bindForDemand();
     wakeSlot = (account) => account.#runSlot();
-    refuse = (account, asked, verdict) => account.refusalOf(asked, verdict);
-    hasRecord = (account) => !account.#isDisposed || account.read(() => 1, 0) === 1;
+    refuse = (account, asked, verdict) => account.#refusal(asked, verdict);
+    hasRecord = (account) => !account.#isDisposed || account.#read(() => 1, 0) === 1;
+    base = {
+      call: (account, operation) => account.#call(operation),
+      read: (account, operation, idle) => account.#read(operation, idle),
+      wakeAll: (account, bits) => account.#wakeAll(bits),
+      nowTicks: (account) => account.#nowTicks(),
+      wallNow: (account) => account.#clock.wallNow(),
+      lastActivity: (account) => account.#lastActivity(),
+    };
   }
 
   /**
-   * @param readsClock whether answers depend on time; such an account must share its Admission's clock.
+   * For the built-in classes.
+   *
    * @throws TypeError when the name is not a non-empty string or the clock is not a Clock.
+   * @internal
    */
-  constructor(name: string, readsClock: boolean, clock: Clock = systemClock) {
+  constructor(name: string, its: NativeClass<NativeAccount<T>, T>, clock: Clock = systemClock) {
     super();
     if (typeof name !== "string" || name === "") {
       throw new TypeError(
@@ -87,27 +113,13 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
       );
     }
     this.#name = name;
-    this.#readsClock = readsClock;
+    this.#class = its;
     this.#clock = clock;
     this.#createdAt = turnWallNow(clock);
   }
 
   override get limiterName(): string {
     return this.#name;
-  }
-
-  /** Opens the record in a kernel. */
-  protected abstract openRecord(kernel: Kernel, nowTicks: number): AccountRecord;
-
-  /** Checks amounts and adds them up. @throws TypeError or RangeError naming the account and the amount. */
-  protected abstract tally(amounts: readonly T[]): Tally;
-
-  /** The class whose verbs the kernel knows. */
-  protected abstract get nativePrototype(): object;
-
-  /** The error for what the kernel refused with a verdict of NEVER_PERMITS or more. */
-  protected refusalOf(asked: Tally, verdict: number): UncorrectableError {
-    return neverError(this, asked, verdict);
   }
 
   override fits(mine: readonly T[], ahead: readonly T[]): boolean {
@@ -120,9 +132,9 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
 
   /** Credits, and wakes whoever waits on this account. */
   override give(amounts: readonly T[]): void {
-    const { count, sum } = this.tally(amounts);
+    const { count, sum } = this.#tally(amounts);
     this.#use().stampWall(this.#clock);
-    const bits = this.call((record, kernel) => kernel.give(record, count, sum, this.nowTicks()));
+    const bits = this.#call((record, kernel) => kernel.give(record, count, sum, this.#nowTicks()));
     if ((bits & GIVE_DECLINED) !== 0) {
       throw new InvalidStateError(
         `Cannot give ${count} permits back to ${show(this.#name)}: only ${this.currentInUse} are in use`,
@@ -132,11 +144,11 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   }
 
   override earliestFit(mine: readonly T[], ahead: readonly T[]): number | null {
-    const own = this.tally(mine);
-    const reserved = this.tally(ahead);
+    const own = this.#tally(mine);
+    const reserved = this.#tally(ahead);
     const { kernel } = this.#use();
-    const ticks = this.call((record) =>
-      kernel.earliestFit(record, own.count + reserved.count, own.sum + reserved.sum, this.nowTicks())
+    const ticks = this.#call((record) =>
+      kernel.earliestFit(record, own.count + reserved.count, own.sum + reserved.sum, this.#nowTicks())
     );
     return Number.isFinite(ticks) ? toMs(ticks) : null;
   }
@@ -173,28 +185,17 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   /** Tells everyone who waits on this account that it gained room. */
   protected override capacityChanged(): void {
     const { kernel } = this.#use();
-    this.#gained(this.call((record) => kernel.touch(record)));
+    this.#gained(this.#call((record) => kernel.touch(record)));
   }
 
-  /** Wakes lines and the public wake as the kernel's answer says. */
-  protected wakeAll(bits: number): void {
-    this.#use().deliverWakes(bits);
-    if ((bits & WAKE_SLOT) !== 0) this.#runSlot();
-  }
-
-  /** Calls the kernel on this account's record; a trap closes the kernel. */
-  protected call<R>(operation: (record: AccountRecord, kernel: Kernel) => R): R {
+  #call<R>(operation: (record: AccountRecord, kernel: Kernel) => R): R {
     const { host, record } = this.#bind();
     return host.guard((kernel) => operation(record, kernel));
   }
 
-  /**
-   * Reads a number of this account's record. A disposed account still tells it while a waiter or a grant names it, so that
-   * events can be reported; after that it answers `idle`.
-   */
-  protected read(operation: (record: AccountRecord, kernel: Kernel) => number, idle: number): number {
+  #read(operation: (record: AccountRecord, kernel: Kernel) => number, idle: number): number {
     const binding = this.#binding;
-    if (!this.#isDisposed) return this.call(operation);
+    if (!this.#isDisposed) return this.#call(operation);
     if (binding === null) return idle;
     const { host, record } = binding;
     return host.guard((kernel) =>
@@ -202,19 +203,26 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
     );
   }
 
-  /** This account's clock, in ticks; 0 for one that reads no clock. */
-  protected nowTicks(): number {
-    return this.#readsClock ? toTicks(this.#clock.now()) : 0;
+  #nowTicks(): number {
+    return this.#class.readsClock ? toTicks(this.#clock.now()) : 0;
   }
 
-  protected wallNow(): number {
-    return this.#clock.wallNow();
-  }
-
-  /** Wall time of the turn of the last take or give; before the first, of construction. */
-  protected lastActivity(): number {
-    const stamp = this.read((record, kernel) => kernel.lastActivity(record), 0);
+  #lastActivity(): number {
+    const stamp = this.#read((record, kernel) => kernel.lastActivity(record), 0);
     return stamp === 0 ? this.#createdAt : stamp;
+  }
+
+  #tally(amounts: readonly T[]): Tally {
+    return this.#class.tally(this, amounts);
+  }
+
+  #refusal(asked: Tally, verdict: number): UncorrectableError {
+    return this.#class.refusal?.(this, asked, verdict) ?? neverError(this, asked, verdict);
+  }
+
+  #wakeAll(bits: number): void {
+    this.#use().deliverWakes(bits);
+    if ((bits & WAKE_SLOT) !== 0) this.#runSlot();
   }
 
   /** As `wakeAll`, for what a failed attempt may be doing when it gives back. */
@@ -224,14 +232,14 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   }
 
   #ask(verb: "fits" | "tryTake", mine: readonly T[], ahead: readonly T[]): boolean {
-    const own = this.tally(mine);
-    const reserved = this.tally(ahead);
+    const own = this.#tally(mine);
+    const reserved = this.#tally(ahead);
     const { kernel } = this.#use();
     if (verb === "tryTake") this.#use().stampWall(this.#clock);
-    const verdict = this.call((record) =>
-      kernel[verb](record, own.count, own.sum, reserved.count, reserved.sum, this.nowTicks())
+    const verdict = this.#call((record) =>
+      kernel[verb](record, own.count, own.sum, reserved.count, reserved.sum, this.#nowTicks())
     );
-    if (verdict >= NEVER_PERMITS) throw this.refusalOf(own, verdict);
+    if (verdict >= NEVER_PERMITS) throw this.#refusal(own, verdict);
     return verdict === YES;
   }
 
@@ -254,12 +262,15 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
 
   #open(): NativeBinding {
     const host = currentHost();
-    const record = opened(host.guard((kernel) => this.openRecord(kernel, this.nowTicks())), show(this.#name));
+    const record = opened(
+      host.guard((kernel) => this.#class.openRecord(this, kernel, this.#nowTicks())),
+      show(this.#name),
+    );
     host.adopt(this, record);
     this.#generation = host.kernel.accountGeneration(record);
     if (this.#hasSlot) host.kernel.setSlot(record, 1);
-    const isNative = usesVerbsOf(this, this.nativePrototype);
-    this.#binding = { host, record, clock: this.#readsClock ? this.#clock : null, isNative };
+    const isNative = usesVerbsOf(this, this.#class.prototype);
+    this.#binding = { host, record, clock: this.#class.readsClock ? this.#clock : null, isNative };
     return this.#binding;
   }
 

@@ -1,8 +1,9 @@
-import { NativeAccount, type Tally } from "./native.ts";
+import { base, NativeAccount } from "./native.ts";
+import type { NativeClass } from "./native_class.ts";
+import type { Tally } from "./refusals.ts";
 import type { LimiterCategory, Replenishment } from "../account.ts";
 import type { Clock } from "../clock.ts";
 import { show } from "../invariant.ts";
-import type { AccountRecord, Kernel } from "../kernel.ts";
 import { type Logger, safeLogger } from "../logger.ts";
 import { UpstreamFailure } from "../models/upstream_failure.ts";
 import { TokenBucketStatus } from "../statuses.ts";
@@ -34,6 +35,13 @@ export interface TokenBucketOptions extends TokenBucketCaps {
  * (token arithmetic in integers, see docs/architecture.md).
  */
 export class TokenBucketRateLimiter extends NativeAccount<number> {
+  static readonly #native: NativeClass<TokenBucketRateLimiter, number> = {
+    prototype: TokenBucketRateLimiter.prototype,
+    readsClock: true,
+    openRecord: (bucket, kernel, nowTicks) => kernel.openBucket(bucket.#tpm, bucket.#rpm, nowTicks),
+    tally: (bucket, amounts) => tokenTally(bucket.limiterName, amounts),
+  };
+
   readonly #logger: Logger;
   #tpm: number;
   #rpm: number;
@@ -41,7 +49,7 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
   /** @throws TypeError or RangeError when the name, a cap, the clock or the logger is not as said. */
   constructor(name: string, options: TokenBucketOptions) {
     const caps = checkedCaps(name, options);
-    super(name, true, options.clock);
+    super(name, TokenBucketRateLimiter.#native, options.clock);
     this.#tpm = caps.tpm;
     this.#rpm = caps.rpm;
     this.#logger = safeLogger(options.logger);
@@ -63,7 +71,7 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
 
   /** Whole tokens missing from a full bucket now; above the capacity while in debt. */
   override get currentInUse(): number {
-    return this.read((record, kernel) => kernel.bucketInUse(record, this.nowTicks()), 0);
+    return base.read(this, (record, kernel) => kernel.bucketInUse(record, base.nowTicks(this)), 0);
   }
 
   /** Null at throttle 0, else for example `throttle:1.5x`. */
@@ -74,12 +82,22 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
 
   /** How much longer than a minute a refill takes: 0 nominal, 0.5 half as long again, at most 9. */
   get throttle(): number {
-    return this.read((record, kernel) => kernel.bucketThrottle(record), 0) / 10;
+    return base.read(this, (record, kernel) => kernel.bucketThrottle(record), 0) / 10;
   }
 
   override get status(): TokenBucketStatus {
-    const requests = this.read((record, kernel) => kernel.bucketRequests(record, this.nowTicks()), this.#rpm);
-    return new TokenBucketStatus(this.#rpm, requests, this.#tpm, Math.max(0, this.#tokens()), this.wallNow());
+    const requests = base.read(
+      this,
+      (record, kernel) => kernel.bucketRequests(record, base.nowTicks(this)),
+      this.#rpm,
+    );
+    return new TokenBucketStatus(
+      this.#rpm,
+      requests,
+      this.#tpm,
+      Math.max(0, this.#tokens()),
+      base.wallNow(this),
+    );
   }
 
   /**
@@ -91,13 +109,16 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
   setConfig(caps: TokenBucketCaps): void {
     const { tpm, rpm } = checkedCaps(this.limiterName, caps);
     if (tpm === this.#tpm && rpm === this.#rpm) return;
-    const bits = this.call((record, kernel) => kernel.configureBucket(record, tpm, rpm, this.nowTicks()));
+    const bits = base.call(
+      this,
+      (record, kernel) => kernel.configureBucket(record, tpm, rpm, base.nowTicks(this)),
+    );
     this.#tpm = tpm;
     this.#rpm = rpm;
     this.#logger.info(
       `Updated rate limits for ${this.limiterName}: ${rpm} requests and ${tpm} tokens per minute`,
     );
-    this.wakeAll(bits);
+    base.wakeAll(this, bits);
   }
 
   /** One rate-limit answer: the throttle goes up by 0.5. The same as `recordBackpressure(1)`. */
@@ -118,7 +139,7 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
         }, it should be a whole number from 0`,
       );
     }
-    this.call((record, kernel) => kernel.slowDown(record, increments, this.nowTicks()));
+    base.call(this, (record, kernel) => kernel.slowDown(record, increments, base.nowTicks(this)));
   }
 
   /**
@@ -126,7 +147,7 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
    * slow-down. A relaxation wakes waiters.
    */
   recordSuccess(): void {
-    this.wakeAll(this.call((record, kernel) => kernel.succeed(record, this.nowTicks())));
+    base.wakeAll(this, base.call(this, (record, kernel) => kernel.succeed(record, base.nowTicks(this))));
   }
 
   /** The same as `recordSuccess`. */
@@ -147,30 +168,21 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
     this.record429();
   }
 
-  protected override openRecord(kernel: Kernel, nowTicks: number): AccountRecord {
-    return kernel.openBucket(this.#tpm, this.#rpm, nowTicks);
-  }
-
-  protected override tally(amounts: readonly number[]): Tally {
-    if (!Array.isArray(amounts)) {
-      throw new TypeError(
-        `Cannot ask ${show(this.limiterName)}: amounts are ${
-          show(amounts)
-        }, they should be an array of token counts`,
-      );
-    }
-    let sum = 0;
-    for (const amount of amounts) sum += checkedTokens(this.limiterName, amount);
-    return { count: amounts.length, sum };
-  }
-
-  protected override get nativePrototype(): object {
-    return TokenBucketRateLimiter.prototype;
-  }
-
   #tokens(): number {
-    return this.read((record, kernel) => kernel.bucketTokens(record, this.nowTicks()), this.#tpm);
+    return base.read(this, (record, kernel) => kernel.bucketTokens(record, base.nowTicks(this)), this.#tpm);
   }
+}
+
+/** @throws TypeError or RangeError when they are no array of token counts. */
+function tokenTally(name: string, amounts: readonly number[]): Tally {
+  if (!Array.isArray(amounts)) {
+    throw new TypeError(
+      `Cannot ask ${show(name)}: amounts are ${show(amounts)}, they should be an array of token counts`,
+    );
+  }
+  let sum = 0;
+  for (const amount of amounts) sum += checkedTokens(name, amount);
+  return { count: amounts.length, sum };
 }
 
 /** @throws TypeError or RangeError when it is not a token count: a whole number from 0 to 2^31 - 1. */
