@@ -19,6 +19,7 @@ export type LimiterCategory =
 export interface LimiterIdentity {
   /** Any non-empty string; two accounts may share one. */
   readonly limiterName: string;
+  /** The kind of limit, for events and tables; admission does not act on it. */
   readonly limiterCategory: LimiterCategory;
   /** In the account's own unit: permits, slots, tokens, bytes. */
   readonly capacity: number;

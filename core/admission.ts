@@ -28,7 +28,11 @@ const NO_OPTIONS: AdmitOptions = Object.freeze({});
 export class Admission {
   readonly #monitor: Monitor;
 
-  /** @throws TypeError when an option is of the wrong kind. */
+  /**
+   * An Admission without waiters. The line moves once it is started; see `start`.
+   *
+   * @throws TypeError or RangeError when an option is not as said.
+   */
   constructor(options: AdmissionOptions = {}) {
     this.#monitor = new Monitor(checkAdmissionOptions(options));
   }

@@ -1,5 +1,6 @@
 /** A timer that was set; cancelling it twice, or after it fired, does nothing. */
 export interface Timer {
+  /** The timer does not fire any more. */
   cancel(): void;
   /** Lets the process end although the timer is armed, where the runtime can. */
   unref?(): void;

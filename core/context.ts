@@ -2,16 +2,21 @@ import { show } from "./invariant.ts";
 
 /** A job as it was at one moment. Frozen; `metadata` is a shallow copy. */
 export interface JobSnapshot {
+  /** The context's `id`. */
   readonly id: string;
+  /** Whether it was cancelled by then. */
   readonly isCancelled: boolean;
+  /** What the metadata held then. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
 /** A job's identity and its cancellation. What events and statuses say about who waits comes from here. */
 export interface JobContext {
+  /** Names the job in events, statuses and logs; nothing asks that it be unique, but readers do. */
   readonly id: string;
   /** Facts of the job; the caller may write to it. */
   readonly metadata: Record<string, unknown>;
+  /** Whether it was cancelled, or its time is up. Once true it stays true. */
   readonly isCancelled: boolean;
   /** Cancels the job, once; later calls do nothing. */
   cancel(reason?: unknown): void;
@@ -19,6 +24,7 @@ export interface JobContext {
   signalTimeout(): void;
   /** Calls `fn` once when the job is cancelled, at once when it is already. Answers a function that takes `fn` back. */
   onCancel(fn: () => void): (() => void) | void;
+  /** The job as it is now. Admission takes one when `admit` is called, for its events. */
   snapshot(): JobSnapshot;
 }
 

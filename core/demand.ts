@@ -64,6 +64,12 @@ export class Demand {
    * range or the demand has 256 entries. Nothing was added then.
    */
   add(limiter: RateLimiter<void>, count?: number): this;
+  /**
+   * Adds an amount on any other account: tokens on a bucket, a routing key on a router, what your own account takes. Each
+   * amount stands by itself in the entry.
+   *
+   * @throws as the other form.
+   */
   add<T>(limiter: RateLimiter<T>, amount: NoInfer<T>): this;
   add(limiter: RateLimiter<unknown>, amount?: unknown): this {
     checkLimiter(limiter);

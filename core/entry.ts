@@ -6,6 +6,7 @@ import type { AccountRecord } from "./kernel.ts";
 
 /** What a demand asks of one account. */
 export interface DemandEntry<T = unknown> {
+  /** The account that the demand names. */
   readonly limiter: RateLimiter<T>;
   /** What the amounts debit: the account itself, or the bucket that a router routes them to. */
   readonly key: LimiterIdentity;

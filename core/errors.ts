@@ -5,6 +5,12 @@ export class AdmissionError extends Error {
   /** Stable and machine-readable; the message is for people and may change. */
   readonly code: string;
 
+  /**
+   * For subclasses; accounts and gates throw one of those.
+   *
+   * @param code stable, in snake_case.
+   * @param message for people: what cannot be done, how it is, how it should be.
+   */
   constructor(code: string, message: string, options?: { cause?: unknown }) {
     super(message, options);
     this.code = code;
@@ -14,8 +20,10 @@ export class AdmissionError extends Error {
 
 /** An operation that the present state does not allow, such as starting twice. Code `invalid_state`. */
 export class InvalidStateError extends AdmissionError {
+  /** The class's name, also in minified code. */
   override readonly name = "InvalidStateError";
 
+  /** The message says what cannot be done, how it is, how it should be. */
   constructor(message: string, options?: { cause?: unknown }) {
     super("invalid_state", message, options);
   }
@@ -38,6 +46,7 @@ export interface RefusalFacts {
 
 /** The demand can never be granted as things stand. The message is fit for a model to read. */
 export class UncorrectableError extends AdmissionError {
+  /** The class's name, also in minified code. */
   override readonly name: string = "UncorrectableError";
   /** `limiterName` of the account that refused, or null. */
   readonly account: string | null;
@@ -46,6 +55,7 @@ export class UncorrectableError extends AdmissionError {
   /** Always false: the caller cannot mend the request. */
   readonly isCorrectable: boolean = false;
 
+  /** For accounts: the message, fit for a model to read, and what is known of the refusal. */
   constructor(message: string, facts: RefusalFacts = {}) {
     super(facts.code ?? "uncorrectable", message, "cause" in facts ? { cause: facts.cause } : undefined);
     this.account = facts.account ?? null;
@@ -90,10 +100,12 @@ export class SpendCapError extends UncorrectableError implements Required<SpendF
 
 /** The request is wrong in a way that its author, a model included, can mend. Code `correctable`. */
 export class CorrectableError extends AdmissionError {
+  /** The class's name, also in minified code. */
   override readonly name: string = "CorrectableError";
   /** Always true. */
   readonly isCorrectable: boolean = true;
 
+  /** The message says what is wrong with the request and how to mend it. */
   constructor(message: string, options?: { cause?: unknown }) {
     super("correctable", message, options);
   }
@@ -101,8 +113,10 @@ export class CorrectableError extends AdmissionError {
 
 /** The wait was ended from outside: the job's context was cancelled (`cancelled`) or admission stopped (`stopped`). */
 export class CancellationError extends AdmissionError {
+  /** The class's name, also in minified code. */
   override readonly name = "CancellationError";
 
+  /** `code` says who ended the wait: `cancelled` the job, `stopped` the Admission. */
   constructor(code: "cancelled" | "stopped", message: string, options?: { cause?: unknown }) {
     super(code, message, options);
   }
@@ -110,12 +124,14 @@ export class CancellationError extends AdmissionError {
 
 /** The line, or a table of the kernel, is full. Nothing was taken. Code `queue_full`. */
 export class QueueFullError extends AdmissionError {
+  /** The class's name, also in minified code. */
   override readonly name = "QueueFullError";
   /** How many were waiting. */
   readonly queueSize: number;
   /** Milliseconds until the line can move by the clock alone, or null when only an event moves it. */
   readonly retryAfterMs: number | null;
 
+  /** For admission: the message, and what was known of the line. */
   constructor(message: string, facts: { queueSize: number; retryAfterMs: number | null }) {
     super("queue_full", message);
     this.queueSize = facts.queueSize;
@@ -125,6 +141,7 @@ export class QueueFullError extends AdmissionError {
 
 /** The wait took longer than the caller allows. Code `timeout`. */
 export class TimeoutError extends AdmissionError {
+  /** The class's name, also in minified code. */
   override readonly name = "TimeoutError";
   /** Whole milliseconds from `admit` to here. */
   readonly waitedMs: number;
@@ -133,6 +150,7 @@ export class TimeoutError extends AdmissionError {
   /** Milliseconds, rounded up, until the demand would fit by the clock alone, or null when only an event can help. */
   readonly retryAfterMs: number | null;
 
+  /** For admission: the message, and what the caller waited on. */
   constructor(
     message: string,
     facts: { waitedMs: number; waitingOn: readonly string[]; retryAfterMs: number | null },
@@ -146,12 +164,14 @@ export class TimeoutError extends AdmissionError {
 
 /** Work inside `run` asks for permits that its own ancestors hold, so the two would wait for each other. Code `nested_demand`. */
 export class NestedDemandError extends AdmissionError {
+  /** The class's name, also in minified code. */
   override readonly name = "NestedDemandError";
   /** `limiterName` of the gate that can never have enough. */
   readonly account: string;
   /** What each ancestor holds on it, outermost first: for example `http x 2`. */
   readonly ancestors: readonly string[];
 
+  /** For admission: the message, and who holds what. */
   constructor(message: string, facts: { account: string; ancestors: readonly string[] }) {
     super("nested_demand", message);
     this.account = facts.account;

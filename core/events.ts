@@ -13,18 +13,23 @@ export interface LimiterEvent {
   readonly snapshot: JobSnapshot;
   /** Wall time of the report, ms since 1970. */
   readonly timestamp: number;
+  /** The account's name; two accounts may share one. */
   readonly limiterName: string;
+  /** The account's kind. */
   readonly limiterCategory: LimiterCategory;
+  /** The account's capacity at the report, in its own unit: permits, slots, tokens, bytes. */
   readonly capacity: number;
   /** After the movement. */
   readonly inUse: number;
   /** Waiters held on the account after the transition. */
   readonly waiters: number;
+  /** What happened. */
   readonly type: LimiterEventType;
   /** From the first refusal by this account to its grant or rejection, in ms with fractions; otherwise 0. */
   readonly waitMs: number;
   /** Null unless `type` is REJECTED. */
   readonly rejectReason: RejectReason | null;
+  /** The account's indicator at the report: null when nominal, else such as `blocked` or `throttle:1.5x`. */
   readonly statusIndicator: string | null;
   /** What was asked: the sum of numeric amounts, one for each other amount. */
   readonly amount: number;

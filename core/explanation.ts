@@ -9,6 +9,7 @@ import { NO, YES } from "../assembly/layout.ts";
 
 /** What one account would say about a demand now. */
 export interface AccountView {
+  /** The account's `limiterName`. */
   readonly account: string;
   /** What is asked: permits or tokens; other amounts count one each. */
   readonly amount: number;

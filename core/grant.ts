@@ -153,10 +153,12 @@ export class Grant implements Disposable, AsyncDisposable {
     this.#settler.reconcile(this, entry, actual);
   }
 
+  /** `release`, at the end of a `using` block. */
   [Symbol.dispose](): void {
     this.release();
   }
 
+  /** `release`, at the end of an `await using` block; there is nothing to wait for. */
   [Symbol.asyncDispose](): Promise<void> {
     this.release();
     return Promise.resolve();

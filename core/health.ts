@@ -5,7 +5,9 @@ import { show } from "./invariant.ts";
 
 /** One account at one moment. */
 export interface AccountHealth {
+  /** The account's `limiterName`; a description of the object where that cannot be read. */
   readonly name: string;
+  /** The account's `limiterCategory`; `?` where that cannot be read. */
   readonly category: string;
   /** In the account's own unit: permits, slots, tokens, bytes; null where it cannot be read. */
   readonly inUse: number | null;

@@ -9,6 +9,7 @@ export interface HeldGrant {
   readonly accounts: readonly string[];
   /** Milliseconds since the grant. */
   readonly heldMs: number;
+  /** What `admit` was given: after so many ms it is overdue. */
   readonly maxHoldMs: number;
   /** Whether it is held longer than that. */
   readonly isOverdue: boolean;

@@ -5,8 +5,11 @@ export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Where messages for operators go. What it throws, or a promise it returns rejects with, is dropped. */
 export interface Logger {
+  /** What operators may like to know: caps that changed, a circuit that closed, a latch that cleared. */
   info(message: string, fields?: LogFields): unknown;
+  /** What may need a look: failures upstream, a circuit that opened, a latch that set, a grant held too long. */
   warn(message: string, fields?: LogFields): unknown;
+  /** Faults: an account or a reader that failed, a settlement that failed, a defect that closes admission. */
   error(message: string, fields?: LogFields): unknown;
 }
 

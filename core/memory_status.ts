@@ -7,12 +7,15 @@ const GIGABYTE = 2 ** 30;
 
 /** A memory gate at one moment, as a look at the heap would find it. */
 export class MemoryPressureStatus implements LimiterStatus {
+  /** The heap in use, in bytes; with a `reader` of your own in its unit; 0 when unknown. */
   readonly heapUsedBytes: number;
+  /** The heap's limit, in the same unit; 0 when unknown. */
   readonly heapMaxBytes: number;
   /** Used over max, 0 when unknown. */
   readonly usageRatio: number;
   /** The heap after the last collection that was seen, over its limit. */
   readonly floorRatio: number;
+  /** Whether somebody is let through at once, one at a time, or not at all. */
   readonly zone: MemoryZone;
   /** Waiters in memory's own line, over all Admissions. */
   readonly heldOnMemory: number;
@@ -21,6 +24,7 @@ export class MemoryPressureStatus implements LimiterStatus {
   /** How much longer than nominal the delays are because the floor grows: 1 to 72,000. */
   readonly growthPenalty: number;
 
+  /** For memory accounts of your own: the fields in their order, taken as they are. Frozen. */
   constructor(
     heapUsedBytes: number,
     heapMaxBytes: number,
@@ -42,6 +46,7 @@ export class MemoryPressureStatus implements LimiterStatus {
     Object.freeze(this);
   }
 
+  /** One line: heap, floor, zone, line, pacing and penalty. */
   summary(): string {
     const heap = `heap ${percent(this.usageRatio)} (${gigabytes(this.heapUsedBytes)} of ${
       gigabytes(this.heapMaxBytes)

@@ -13,6 +13,7 @@ export class SemaphoreLimiterStatus implements LimiterStatus {
   /** Wall time, ms since 1970, of the event-loop turn of the last take or give; at first, of construction. */
   readonly lastActivity: number;
 
+  /** For accounts of your own: the fields in their order, taken as they are. Frozen. */
   constructor(maxConcurrent: number, availablePermits: number, lastActivity: number) {
     this.maxConcurrent = maxConcurrent;
     this.availablePermits = availablePermits;
@@ -34,6 +35,7 @@ export class SemaphoreLimiterStatus implements LimiterStatus {
 export class TokenBucketStatus implements LimiterStatus {
   /** Requests per minute. */
   readonly maxRequests: number;
+  /** Requests that may be made now, 0 or more. */
   readonly availableRequests: number;
   /** Tokens per minute. */
   readonly maxTokens: number;
@@ -42,6 +44,7 @@ export class TokenBucketStatus implements LimiterStatus {
   /** Wall time of this snapshot, ms since 1970. */
   readonly lastRefill: number;
 
+  /** For accounts of your own: the fields in their order, taken as they are. Frozen. */
   constructor(
     maxRequests: number,
     availableRequests: number,
@@ -81,8 +84,10 @@ export class ElasticWindowStatus implements LimiterStatus {
   readonly throttleCoefficient: number;
   /** Length of the window as it is stretched, in whole ms. */
   readonly effectiveWindowMs: number;
+  /** What the circuit did at that moment. */
   readonly circuitState: CircuitState;
 
+  /** For accounts of your own: the fields in their order, taken as they are. Frozen. */
   constructor(
     maxRequests: number,
     availablePermits: number,

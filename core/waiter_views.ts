@@ -7,6 +7,7 @@ import { MEMORY_ENTRY } from "../assembly/layout.ts";
 
 /** One account of a waiter. */
 export interface WaitView {
+  /** The account's `limiterName`. */
   readonly account: string;
   /** What is asked: permits or tokens; other amounts count one each. */
   readonly amount: number;

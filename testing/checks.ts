@@ -2,6 +2,7 @@
 
 /** A promise of an account's contract that does not hold. */
 export class ContractError extends Error {
+  /** The class's name, also in minified code. */
   override readonly name = "ContractError";
 }
 

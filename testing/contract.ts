@@ -11,12 +11,15 @@ import type { ManualClock } from "./manual_clock.ts";
 
 /** The two functions of a test runner that a suite needs. */
 export interface TestRunner {
+  /** Opens a suite; `body` names its cases, at once. */
   describe(name: string, body: () => void): void;
+  /** Adds a case; it fails when `body` throws or rejects. */
   it(name: string, body: () => void | Promise<void>): void;
 }
 
 /** A fresh account to be tested, with what the suite has to know of it. */
 export interface ContractSubject<T> {
+  /** Nobody has taken anything from it yet. */
   readonly account: RateLimiter<T>;
   /** The clock that the account reads; for one that reads none, any. */
   readonly clock: ManualClock;

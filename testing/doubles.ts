@@ -35,46 +35,59 @@ class PlainStatus implements LimiterStatus {
 
 /** An account that does what a test tells it, whatever the amounts. Its mode may be changed at any time; that wakes nobody. */
 export class ScriptedLimiter extends AbstractRateLimiter<unknown> {
+  /** The name that it was made with. */
   readonly limiterName: string;
+  /** Always `semaphore`. */
   readonly limiterCategory: LimiterCategory = "semaphore";
+  /** Always 1; what fits is the mode's business. */
   readonly capacity = 1;
+  /** What it answers from now on. */
   mode: ScriptedMode;
   /** When true, `give` throws. */
   giveThrows = false;
   /** What `earliestFit` answers, in ms. */
   instant: number | null = null;
+  /** Takes that succeeded, whatever their amounts. */
   takeCount = 0;
+  /** Gives that did not throw, whatever their amounts. */
   giveCount = 0;
 
+  /** An account of that mode that nobody has asked yet. */
   constructor(name: string, mode: ScriptedMode = "fits") {
     super();
     this.limiterName = name;
     this.mode = mode;
   }
 
+  /** Takes less gives. */
   get currentInUse(): number {
     return this.takeCount - this.giveCount;
   }
 
+  /** Mode and counts; its summary changes no more. */
   get status(): LimiterStatus {
     return new PlainStatus(`${this.mode}, taken ${this.takeCount}, given ${this.giveCount}`);
   }
 
+  /** True unless `short`. @throws UncorrectableError when `refuses`, Error when `throws`. */
   fits(): boolean {
     return this.#answer() !== "short";
   }
 
+  /** True, and counted, when `fits`; else false. @throws as `fits`. */
   tryTake(): boolean {
     if (this.#answer() !== "fits") return false;
     this.takeCount++;
     return true;
   }
 
+  /** Counts; wakes nobody. @throws Error when `giveThrows`. */
   give(): void {
     if (this.giveThrows) throw new Error(`${this.limiterName} cannot take anything back`);
     this.giveCount++;
   }
 
+  /** `instant`. */
   earliestFit(): number | null {
     return this.instant;
   }
@@ -97,14 +110,19 @@ export class ScriptedLimiter extends AbstractRateLimiter<unknown> {
 
 /** A clocked account written without the kernel: a level that refills evenly up to its cap. An amount is a number. */
 export class MeterLimiter extends AbstractRateLimiter<number> {
+  /** The name that it was made with. */
   readonly limiterName: string;
+  /** Always `token_bucket`. */
   readonly limiterCategory: LimiterCategory = "token_bucket";
+  /** The level when full. */
   readonly capacity: number;
   readonly #perSecond: number;
   readonly #clock: Clock;
   #level: number;
   #readAtMs: number;
+  /** Takes that succeeded, whatever their amounts. */
   takeCount = 0;
+  /** Gives, whatever their amounts. */
   giveCount = 0;
 
   /** Starts full. `perSecond` 0 never refills. */
@@ -118,6 +136,7 @@ export class MeterLimiter extends AbstractRateLimiter<number> {
     this.#readAtMs = clock.now();
   }
 
+  /** The clock alone brings it back. */
   override get replenishment(): Replenishment {
     return "TIME";
   }
@@ -128,14 +147,17 @@ export class MeterLimiter extends AbstractRateLimiter<number> {
     return this.#level;
   }
 
+  /** What is missing from a full level now. */
   get currentInUse(): number {
     return this.capacity - this.level;
   }
 
+  /** Level and capacity; its summary changes no more. */
   get status(): LimiterStatus {
     return new PlainStatus(`${this.level}/${this.capacity}`);
   }
 
+  /** Whether the level holds both sums. @throws UncorrectableError when `mine` exceeds the capacity. */
   fits(mine: readonly number[], ahead: readonly number[]): boolean {
     const asked = sum(mine);
     if (asked > this.capacity) {
@@ -146,6 +168,7 @@ export class MeterLimiter extends AbstractRateLimiter<number> {
     return this.level >= asked + sum(ahead);
   }
 
+  /** Takes and counts `mine` when it fits. @throws as `fits`. */
   tryTake(mine: readonly number[], ahead: readonly number[]): boolean {
     if (!this.fits(mine, ahead)) return false;
     this.#level -= sum(mine);
@@ -160,6 +183,7 @@ export class MeterLimiter extends AbstractRateLimiter<number> {
     this.capacityChanged();
   }
 
+  /** When the level holds both sums, in ms of its clock; null when it never will by itself. */
   earliestFit(mine: readonly number[], ahead: readonly number[]): number | null {
     const asked = sum(mine) + sum(ahead);
     if (asked > this.capacity) return null;
@@ -192,23 +216,32 @@ function sum(amounts: readonly number[]): number {
 
 /** A memory account that is open or closed as a test says. */
 export class SwitchMemory extends AbstractRateLimiter<void> {
+  /** Always `memory`. */
   readonly limiterName = "memory";
+  /** Always `memory`. */
   readonly limiterCategory: LimiterCategory = "memory";
+  /** Always 1. */
   readonly capacity = 1;
+  /** Always 0. */
   readonly currentInUse = 0;
+  /** Whether jobs are let through. A change wakes nobody; see `wake`. */
   isOpen = true;
   /** What `earliestFit` answers, in ms. */
   instant: number | null = null;
+  /** Jobs that gave their place back. */
   giveCount = 0;
 
+  /** One permit, free while open. */
   get status(): LimiterStatus {
     return new SemaphoreLimiterStatus(1, this.isOpen ? 1 : 0, 0);
   }
 
+  /** `isOpen`. */
   fits(): boolean {
     return this.isOpen;
   }
 
+  /** `isOpen`; takes nothing. */
   tryTake(): boolean {
     return this.isOpen;
   }
@@ -219,6 +252,7 @@ export class SwitchMemory extends AbstractRateLimiter<void> {
     this.capacityChanged();
   }
 
+  /** `instant`. */
   earliestFit(): number | null {
     return this.instant;
   }

@@ -26,7 +26,13 @@ export class ManualClock implements Clock {
   readonly #timers: ManualTimer[] = [];
   #live = 0;
 
-  /** @throws RangeError when a start is not finite. */
+  /**
+   * A clock that stands still.
+   *
+   * @param startMs where `now` starts.
+   * @param wallMs where `wallNow` starts, ms since 1970.
+   * @throws RangeError when a start is not finite.
+   */
   constructor(startMs = 0, wallMs = 0) {
     if (!Number.isFinite(startMs) || !Number.isFinite(wallMs)) {
       throw new RangeError(

@@ -30,14 +30,18 @@ export class CountingGate extends NativeAccount<void> {
   #capacity: number;
 
   /**
+   * A gate whose permits are all free.
+   *
+   * @param name any non-empty string; two accounts may share one.
    * @param capacity permits, a whole number from 1 to 2^31 - 1.
-   * @throws TypeError or RangeError when the name or the capacity is not as said.
+   * @throws TypeError or RangeError when one of them, or the clock, is not as said.
    */
   constructor(name: string, capacity: number, options: CountingGateOptions = {}) {
     super(name, CountingGate.#native, options.clock);
     this.#capacity = checkedCapacity(name, capacity);
   }
 
+  /** `semaphore`. */
   override get limiterCategory(): LimiterCategory {
     return "semaphore";
   }
@@ -47,6 +51,7 @@ export class CountingGate extends NativeAccount<void> {
     return "RELEASE";
   }
 
+  /** Permits in all, as made or as last set. */
   override get capacity(): number {
     return this.#capacity;
   }
@@ -56,6 +61,7 @@ export class CountingGate extends NativeAccount<void> {
     return base.read(this, (record, kernel) => kernel.gateInUse(record), 0);
   }
 
+  /** Capacity, free permits and the last take or give. */
   override get status(): SemaphoreLimiterStatus {
     return new SemaphoreLimiterStatus(
       this.#capacity,

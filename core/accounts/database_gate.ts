@@ -7,9 +7,11 @@ import { show } from "../invariant.ts";
  */
 export class DatabaseGate extends CountingGate {
   /**
+   * A gate for one datasource, nothing out.
+   *
    * @param datasource any non-empty string.
    * @param capacity connections, a whole number from 1 to 2^31 - 1; at most what the pool has.
-   * @throws TypeError or RangeError when one of them is not as said.
+   * @throws TypeError or RangeError when one of them, or the clock, is not as said.
    */
   constructor(datasource: string, capacity: number, options: CountingGateOptions = {}) {
     super(`db:${checkedDatasource(datasource)}`, capacity, options);

@@ -47,6 +47,8 @@ export class ElasticWindowRateLimiter extends NativeAccount<void> {
   #lastFailure: UpstreamFailure | null = null;
 
   /**
+   * An empty window at throttle 0, its circuit closed.
+   *
    * @param name of the account; a subclass may pass its own, see `defaultName`.
    * @throws TypeError or RangeError when the name or an option is not as said, or a subclass overrides `replenishment` or
    * `requiresHttpConnection`.
@@ -67,6 +69,7 @@ export class ElasticWindowRateLimiter extends NativeAccount<void> {
     return type.name.replace(/RateLimiter$/, "") || type.name;
   }
 
+  /** `elastic_window`. */
   override get limiterCategory(): LimiterCategory {
     return "elastic_window";
   }
@@ -98,6 +101,7 @@ export class ElasticWindowRateLimiter extends NativeAccount<void> {
     return this.throttle === 0 ? null : `throttle:${(1 + this.throttle).toFixed(1)}x`;
   }
 
+  /** Slots, throttle, length and circuit. Reading it changes nothing. */
   override get status(): ElasticWindowStatus {
     const { capacity, throttle, effectiveWindowMs, circuitState } = this;
     const free = capacity - this.currentInUse;

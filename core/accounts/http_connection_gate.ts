@@ -9,8 +9,10 @@ export const DEFAULT_POOL_SIZE = 1000;
  */
 export class HttpConnectionGate extends CountingGate {
   /**
+   * A gate for one pool, no place taken.
+   *
    * @param poolSize connections, a whole number from 1 to 2^31 - 1; 1000 when left out.
-   * @throws TypeError or RangeError when it is not as said.
+   * @throws TypeError or RangeError when it, or the clock, is not as said.
    */
   constructor(poolSize: number = DEFAULT_POOL_SIZE, options: CountingGateOptions = {}) {
     super("http", poolSize, options);

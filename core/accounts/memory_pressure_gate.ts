@@ -74,7 +74,11 @@ export class MemoryPressureGate extends NativeAccount<void> {
     foresee = (gate, nowTicks) => gate.#foresee(nowTicks);
   }
 
-  /** @throws TypeError or RangeError naming the option, its value and what would do. */
+  /**
+   * A gate with the latch clear, named `memory`. It reads the heap when it is first asked.
+   *
+   * @throws TypeError or RangeError naming the option, its value and what would do.
+   */
   constructor(options: MemoryPressureGateOptions = {}) {
     const { reader, sampleTicks } = checkedGateOptions(options);
     super("memory", MemoryPressureGate.#native, options.clock);
@@ -82,6 +86,7 @@ export class MemoryPressureGate extends NativeAccount<void> {
     this.#logger = options.logger === undefined ? null : safeLogger(options.logger);
   }
 
+  /** `memory`. */
   override get limiterCategory(): LimiterCategory {
     return "memory";
   }

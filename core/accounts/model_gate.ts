@@ -7,7 +7,12 @@ import { ModelSpec, type ModelSpecFields } from "../models/model_spec.ts";
  * after the entry's id, with `maxConcurrent` permits.
  */
 export class ModelGate extends CountingGate {
-  /** @throws TypeError for a spec without `maxConcurrent`, and as ModelSpec does. */
+  /**
+   * A gate for one model, no request in flight.
+   *
+   * @param spec the model's entry, or its fields: `id` becomes the name, `maxConcurrent` the capacity.
+   * @throws TypeError for a spec without `maxConcurrent` and a clock that is none, and as ModelSpec does.
+   */
   constructor(spec: ModelSpecFields, options: CountingGateOptions = {}) {
     const { id, maxConcurrent } = ModelSpec.from(spec);
     super(id, checkedLimit(id, maxConcurrent), options);

@@ -3,37 +3,14 @@ import { type Clock, isClock, systemClock, toMs, toTicks, turnWallNow } from "..
 import { InvalidStateError, type UncorrectableError } from "../errors.ts";
 import { currentHost, type KernelHost, opened } from "../host.ts";
 import type { AccountRecord, Kernel } from "../kernel.ts";
-import type { NativeBinding, NativeClass } from "./native_class.ts";
+import type { NativeBase, NativeBinding, NativeClass } from "./native_class.ts";
 import { usesVerbsOf } from "./native_verbs.ts";
 import { invariant, show } from "../invariant.ts";
 import { neverError, type Tally } from "./refusals.ts";
 import { GIVE_DECLINED, NEVER_PERMITS, WAKE_SLOT, YES } from "../../assembly/layout.ts";
 
-/** What the built-in classes use of their base. Functions: a subclass may have a `read` or a `call` of its own. */
-interface Base {
-  /** Calls the kernel on an account's record; a trap closes the kernel. */
-  call<R>(account: NativeAccount<never>, operation: (record: AccountRecord, kernel: Kernel) => R): R;
-  /**
-   * Reads a number of an account's record. A disposed account still tells it while a waiter or a grant names it, so that
-   * events can be reported; after that it answers `idle`.
-   */
-  read(
-    account: NativeAccount<never>,
-    operation: (record: AccountRecord, kernel: Kernel) => number,
-    idle: number,
-  ): number;
-  /** Wakes lines and the public wake as the kernel's answer says. */
-  wakeAll(account: NativeAccount<never>, bits: number): void;
-  /** An account's clock, in ticks; 0 for one that reads no clock. */
-  nowTicks(account: NativeAccount<never>): number;
-  /** An account's clock, wall time in ms since 1970. */
-  wallNow(account: NativeAccount<never>): number;
-  /** Wall time of the turn of the last take or give; before the first, of construction. */
-  lastActivity(account: NativeAccount<never>): number;
-}
-
 /** What the built-in classes use of their base. */
-export let base: Base;
+export let base: NativeBase;
 let bind: (account: NativeAccount<unknown>) => NativeBinding;
 let wakeSlot: (account: NativeAccount<unknown>) => void;
 let hasRecord: (account: NativeAccount<unknown>) => boolean;
@@ -118,19 +95,32 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
     this.#createdAt = turnWallNow(clock);
   }
 
+  /** The name that it was made with. */
   override get limiterName(): string {
     return this.#name;
   }
 
+  /**
+   * Whether `mine` fits now with `ahead` set aside. Changes nothing.
+   *
+   * @throws UncorrectableError when `mine` alone can never fit, or the account refuses everyone; TypeError or RangeError for
+   * an amount that is none; InvalidStateError once disposed.
+   */
   override fits(mine: readonly T[], ahead: readonly T[]): boolean {
     return this.#ask("fits", mine, ahead);
   }
 
+  /** Takes `mine` if it fits now with `ahead` set aside: true when taken. @throws as `fits`. */
   override tryTake(mine: readonly T[], ahead: readonly T[]): boolean {
     return this.#ask("tryTake", mine, ahead);
   }
 
-  /** Credits, and wakes whoever waits on this account. */
+  /**
+   * Credits, and wakes whoever waits on this account.
+   *
+   * @throws InvalidStateError on a gate for more permits than are in use, and once disposed; TypeError or RangeError for an
+   * amount that is none. Nothing is credited then.
+   */
   override give(amounts: readonly T[]): void {
     const { count, sum } = this.#tally(amounts);
     this.#use().stampWall(this.#clock);
@@ -143,6 +133,12 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
     this.#gained(bits);
   }
 
+  /**
+   * The instant, in ms on the account's clock, at which both lists together fit by the clock alone: now when they fit
+   * already, null when they never do so. A gate always answers null.
+   *
+   * @throws TypeError or RangeError for an amount that is none; InvalidStateError once disposed.
+   */
   override earliestFit(mine: readonly T[], ahead: readonly T[]): number | null {
     const own = this.#tally(mine);
     const reserved = this.#tally(ahead);
@@ -178,6 +174,7 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
     binding.host.guard((kernel) => kernel.closeAccount(binding.record, 0));
   }
 
+  /** `dispose`, at the end of a `using` block. */
   [Symbol.dispose](): void {
     this.dispose();
   }

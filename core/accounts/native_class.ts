@@ -1,3 +1,4 @@
+import type { NativeAccount } from "./native.ts";
 import type { Tally } from "./refusals.ts";
 import type { Clock } from "../clock.ts";
 import type { UncorrectableError } from "../errors.ts";
@@ -16,6 +17,29 @@ export interface NativeClass<A, T> {
   tally(account: A, amounts: readonly T[]): Tally;
   /** The error for what the kernel refused with a verdict of NEVER_PERMITS or more; `neverError` when left out. */
   refusal?(account: A, asked: Tally, verdict: number): UncorrectableError;
+}
+
+/** What the built-in classes use of their base. Functions: a subclass may have a `read` or a `call` of its own. */
+export interface NativeBase {
+  /** Calls the kernel on an account's record; a trap closes the kernel. */
+  call<R>(account: NativeAccount<never>, operation: (record: AccountRecord, kernel: Kernel) => R): R;
+  /**
+   * Reads a number of an account's record. A disposed account still tells it while a waiter or a grant names it, so that
+   * events can be reported; after that it answers `idle`.
+   */
+  read(
+    account: NativeAccount<never>,
+    operation: (record: AccountRecord, kernel: Kernel) => number,
+    idle: number,
+  ): number;
+  /** Wakes lines and the public wake as the kernel's answer says. */
+  wakeAll(account: NativeAccount<never>, bits: number): void;
+  /** An account's clock, in ticks; 0 for one that reads no clock. */
+  nowTicks(account: NativeAccount<never>): number;
+  /** An account's clock, wall time in ms since 1970. */
+  wallNow(account: NativeAccount<never>): number;
+  /** Wall time of the turn of the last take or give; before the first, of construction. */
+  lastActivity(account: NativeAccount<never>): number;
 }
 
 /** What a demand needs to know of a built-in account. */

@@ -18,17 +18,26 @@ export interface STDIOEndpointFields {
 
 /** One such endpoint. Immutable. Two of the same command, arguments and environment are the same endpoint. */
 export class STDIOEndpoint implements Required<STDIOEndpointFields> {
+  /** The program. */
   readonly command: string;
+  /** Its arguments, in order. Frozen. */
   readonly args: readonly string[];
+  /** What is set in its environment; it may hold secrets. Frozen. */
   readonly env: Readonly<Record<string, string>>;
+  /** The logical name, for the account's; null for an endpoint that no account is asked of. */
   readonly name: string | null;
+  /** Calls at a time; null for the pool's default. */
   readonly maxConcurrent: number | null;
   /** For messages: the command line and, where there is an environment, a short hash of it. */
   readonly id: string;
   /** What makes it this endpoint and no other; it may hold secrets of the environment. */
   readonly key: string;
 
-  /** @throws TypeError or RangeError naming the field, its value and what would do. */
+  /**
+   * An endpoint of these fields; arrays and objects are copied.
+   *
+   * @throws TypeError or RangeError naming the field, its value and what would do.
+   */
   constructor(fields: STDIOEndpointFields) {
     const { command, args = [], env = {}, name = null, maxConcurrent = null } = fields;
     const what = "Cannot make an STDIOEndpoint:";

@@ -23,6 +23,8 @@ export class STDIOEndpointRateLimiter extends CountingGate {
   #isClosed = false;
 
   /**
+   * An open endpoint's account, no call under way.
+   *
    * @param endpoint its logical name becomes the account's: `mcp:<logical name>`.
    * @param capacity calls at a time, a whole number from 1 to 2^31 - 1; the endpoint's own, or 10, when left out.
    * @throws InvalidStateError for an endpoint without a logical name; TypeError or RangeError for a wrong capacity.
@@ -37,6 +39,7 @@ export class STDIOEndpointRateLimiter extends CountingGate {
     this.#logger = safeLogger(options.logger);
   }
 
+  /** Whether `close` was called. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -46,11 +49,13 @@ export class STDIOEndpointRateLimiter extends CountingGate {
     return this.#isClosed ? "blocked" : null;
   }
 
+  /** As every gate, while open. @throws UncorrectableError once closed. */
   override fits(mine: readonly void[], ahead: readonly void[]): boolean {
     this.#assertOpen();
     return super.fits(mine, ahead);
   }
 
+  /** As every gate, while open. @throws UncorrectableError once closed. */
   override tryTake(mine: readonly void[], ahead: readonly void[]): boolean {
     this.#assertOpen();
     return super.tryTake(mine, ahead);

@@ -50,7 +50,11 @@ export class STDIOEndpoints<Client = never> {
   readonly #members = new Map<string, Member<Client>>();
   #timer: Timer | null = null;
 
-  /** @throws TypeError or RangeError naming the option, its value and what would do. */
+  /**
+   * A pool that knows no endpoint yet: each gets its account when it is first asked for.
+   *
+   * @throws TypeError or RangeError naming the option, its value and what would do.
+   */
   constructor(options: STDIOEndpointsOptions<Client> = {}) {
     this.#options = checkedOptions(options);
     const { capacity, clock } = this.#options;

@@ -46,7 +46,12 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
   #tpm: number;
   #rpm: number;
 
-  /** @throws TypeError or RangeError when the name, a cap, the clock or the logger is not as said. */
+  /**
+   * A full bucket at throttle 0.
+   *
+   * @param name any non-empty string; the model's, as a rule.
+   * @throws TypeError or RangeError when the name, a cap, the clock or the logger is not as said.
+   */
   constructor(name: string, options: TokenBucketOptions) {
     const caps = checkedCaps(name, options);
     super(name, TokenBucketRateLimiter.#native, options.clock);
@@ -55,6 +60,7 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
     this.#logger = safeLogger(options.logger);
   }
 
+  /** `token_bucket`. */
   override get limiterCategory(): LimiterCategory {
     return "token_bucket";
   }
@@ -85,6 +91,7 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
     return base.read(this, (record, kernel) => kernel.bucketThrottle(record), 0) / 10;
   }
 
+  /** Both caps and what is left of each, in whole requests and tokens; a debt shows as 0. */
   override get status(): TokenBucketStatus {
     const requests = base.read(
       this,

@@ -14,7 +14,9 @@ export type LimiterClass<L extends RateLimiter<never>> = new () => L;
 
 /** The limits of a model as its provider reports them, per minute. */
 export interface ReportedLimits {
+  /** Tokens per minute. */
   readonly tpm: number;
+  /** Requests per minute. */
   readonly rpm: number;
 }
 
@@ -41,7 +43,11 @@ export class RateLimiterFactory {
   /** Classes whose constructors run now: one that asks for its own class would never end. */
   readonly #underConstruction = new Set<unknown>();
 
-  /** @throws TypeError when the clock is none or the logger lacks a level. */
+  /**
+   * A factory that keeps nothing yet.
+   *
+   * @throws TypeError when the clock is none or the logger lacks a level.
+   */
   constructor(options: RateLimiterFactoryOptions = {}) {
     const { clock = systemClock } = options;
     if (!isClock(clock)) {

@@ -17,7 +17,11 @@ const PROCESS_FACTORY = new RateLimiterFactory();
 export class RateLimiterRegistry {
   readonly #factory: RateLimiterFactory;
 
-  /** @throws TypeError when it is no factory. */
+  /**
+   * A face of this factory, or of the process's when left out.
+   *
+   * @throws TypeError when it is no factory.
+   */
   constructor(factory: RateLimiterFactory = PROCESS_FACTORY) {
     if (!(factory instanceof RateLimiterFactory)) {
       throw new TypeError(

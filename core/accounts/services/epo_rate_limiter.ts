@@ -66,7 +66,12 @@ export class EPORateLimiter implements RateLimiter<EPOService> {
   readonly #windows: ReadonlyMap<EPOService, ElasticWindowRateLimiter>;
   #held: () => number = () => 0;
 
-  /** @throws TypeError or RangeError naming the option, its value and what would do. */
+  /**
+   * Five empty windows, named `epo:search` and so on.
+   *
+   * @param options of all windows, and of single ones; none is needed.
+   * @throws TypeError or RangeError naming the option, its value and what would do.
+   */
   constructor(options: EPORateLimiterOptions = {}) {
     assertOptions(options);
     this.#windows = new Map(EPO_SERVICES.map((service) => [service, openWindow(service, options)]));

@@ -14,6 +14,8 @@ const NAME = "PubMed";
  */
 export class PubMedRateLimiter extends ElasticWindowRateLimiter {
   /**
+   * An empty window for one key.
+   *
    * @param options of the window; none is needed.
    * @throws TypeError or RangeError naming the option, its value and what would do.
    */

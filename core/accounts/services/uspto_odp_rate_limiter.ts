@@ -13,6 +13,8 @@ const NAME = "uspto-odp";
  */
 export class UsptoOdpRateLimiter extends ElasticWindowRateLimiter {
   /**
+   * An empty window for one key.
+   *
    * @param options of the window; none is needed.
    * @throws TypeError or RangeError naming the option, its value and what would do.
    */
