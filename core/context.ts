@@ -12,7 +12,7 @@ export interface JobSnapshot {
 
 /** A job's identity and its cancellation. What events and statuses say about who waits comes from here. */
 export interface JobContext {
-  /** Names the job in events, statuses and logs; nothing asks that it be unique, but readers do. */
+  /** Names the job in events and logs, and to a ledger; no other job should have it. */
   readonly id: string;
   /** Facts of the job; the caller may write to it. */
   readonly metadata: Record<string, unknown>;

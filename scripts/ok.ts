@@ -8,7 +8,17 @@ import { type CheckName, CHECKS } from "./support/checks.ts";
 import { runTool } from "./support/project.ts";
 
 /** What runs without a name given: everything but the packed smoke, which installs things. */
-const DEFAULT: readonly CheckName[] = ["fmt", "lint", "kernel", "types", "tidy", "rules", "tests", "publish"];
+const DEFAULT: readonly CheckName[] = [
+  "fmt",
+  "lint",
+  "kernel",
+  "types",
+  "tidy",
+  "docs",
+  "rules",
+  "tests",
+  "publish",
+];
 
 function isCheckName(name: string): name is CheckName {
   return Object.hasOwn(CHECKS, name);

@@ -16,14 +16,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { listFiles, ROOT, runTool } from "./support/project.ts";
-
-/** Entry of the package -> source file. */
-export const ENTRIES: Readonly<Record<string, string>> = {
-  ".": "mod.ts",
-  "./testing": "testing/mod.ts",
-  "./workers": "workers.ts",
-};
+import { ENTRIES, listFiles, ROOT, runTool } from "./support/project.ts";
 
 const PACKAGE = join(ROOT, "out", "package");
 const SHIPPED_TEXTS = ["README.md", "CHANGELOG.md", "LICENSE"];

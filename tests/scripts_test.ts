@@ -1,8 +1,11 @@
 /** The scripts that judge everything else: verdicts of two runners, and the table of rules against test titles. */
 import { describe, it } from "@std/testing/bdd";
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { readRules, writeTested } from "../scripts/rules/table.ts";
 import { findTitleErrors, listTitles } from "../scripts/rules/titles.ts";
+import { CHECKS } from "../scripts/support/checks.ts";
+import { ENTRIES } from "../scripts/support/project.ts";
 import { compareVerdicts, countVerdicts, mergeVerdicts, readJUnit } from "../scripts/support/verdicts.ts";
 
 describe("verdicts", () => {
@@ -39,6 +42,18 @@ describe("verdicts", () => {
     assert.deepEqual([...mergeVerdicts(left, right)], [["a", ["passed"]], ["b", ["failed"]], ["c", [
       "failed",
     ]]]);
+  });
+});
+
+describe("entries", () => {
+  it("are the same for npm and for JSR, and the docs of each are linted", () => {
+    const { exports } = JSON.parse(readFileSync(new URL("../deno.json", import.meta.url), "utf8"));
+    const paths = Object.fromEntries(
+      Object.entries(exports as Record<string, string>).map(([entry, path]) => [entry, path.slice(2)]),
+    );
+    assert.deepEqual({ ...ENTRIES }, paths);
+    const linted = CHECKS.docs.commands.flat();
+    assert.deepEqual(Object.values(paths).filter((path) => !linted.includes(path)), []);
   });
 });
 

@@ -1,4 +1,5 @@
 /** The checks of `npm run ok`, by name: what each runs, in the order in which they run. */
+import { ENTRIES } from "./project.ts";
 
 /** One check: commands that must all end with status 0. */
 export interface Check {
@@ -15,6 +16,7 @@ export type CheckName =
   | "kernel"
   | "types"
   | "tidy"
+  | "docs"
   | "rules"
   | "publish"
   | "smoke"
@@ -39,6 +41,10 @@ export const CHECKS: Record<CheckName, Check> = {
     commands: [["tsc", "--noEmit"], ["deno", "check", "--quiet", "."]],
   },
   tidy: { what: "the tree keeps its own rules", commands: [[...SCRIPT, "scripts/tidy.ts"]] },
+  docs: {
+    what: "what users see has docstrings, and names nothing that they cannot see",
+    commands: [["deno", "doc", "--lint", "--quiet", ...Object.values(ENTRIES)]],
+  },
   rules: {
     what: "each rule that is due has a test",
     commands: ["A", "B", "C", "D"].map((part) => [...SCRIPT, "scripts/rules.ts", "--part", part]),

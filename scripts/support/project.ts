@@ -8,6 +8,13 @@ import { fileURLToPath } from "node:url";
 /** The project's root folder. */
 export const ROOT: string = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
+/** Entry of the package -> source file. The exports of deno.json are the same. */
+export const ENTRIES: Readonly<Record<string, string>> = {
+  ".": "mod.ts",
+  "./testing": "testing/mod.ts",
+  "./workers": "workers.ts",
+};
+
 /** Folders that hold nothing of ours. */
 const FOREIGN = new Set(["node_modules", "out", "coverage", "dist"]);
 
