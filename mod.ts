@@ -79,6 +79,14 @@ export {
   readRetryAfterMs,
 } from "./core/models/headers/header_reader.ts";
 export type { HeaderSource } from "./core/models/headers/header_view.ts";
+export type { DBManagedResource, DBResourceProvider } from "./core/database/db_resource_provider.ts";
+export { AbstractDBResourceProvider } from "./core/database/abstract_db_resource_provider.ts";
+export { CountingDBResourceProvider } from "./core/database/counting_db_resource_provider.ts";
+export {
+  type DBProviderClass,
+  DBResourceProviders,
+  type DefaultDBProviderOptions,
+} from "./core/database/db_resource_providers.ts";
 export { type AccountHealth, health, healthTable } from "./core/health.ts";
 export { ElasticWindowRateLimiter } from "./core/accounts/elastic_window.ts";
 export type { ElasticWindowOptions } from "./core/accounts/window_options.ts";

@@ -28,3 +28,32 @@ export function refuses(call: () => unknown, type: new (...args: never[]) => Err
   }
   throw new ContractError(`${what}: it threw nothing, it should throw a ${type.name}`);
 }
+
+/** @throws ContractError when the call neither throws nor rejects, or not with an error of that class. */
+export async function rejects(
+  call: () => unknown,
+  type: new (...args: never[]) => Error,
+  what: string,
+): Promise<void> {
+  try {
+    await call();
+  } catch (error) {
+    if (error instanceof type) return;
+    throw new ContractError(`${what}: it failed with ${String(error)}, it should fail with a ${type.name}`);
+  }
+  throw new ContractError(`${what}: it succeeded, it should fail with a ${type.name}`);
+}
+
+/** What the promise brings, if it does within `limitMs`. @throws ContractError when it does not. */
+export async function within<R>(limitMs: number, promise: PromiseLike<R>, what: string): Promise<R> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const fault = new ContractError(`${what}: nothing came within ${limitMs} ms`);
+    timer = setTimeout(() => reject(fault), limitMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -14,6 +14,7 @@ const FOLDER = new URL("examples/accounts/", ROOT);
 const PRINTS: Readonly<Record<string, RegExp>> = {
   "counting_gate.ts": /one is drawn.*two is drawn.*three is drawn/s,
   "database_gate.ts": /^db:orders 1\/16 active, 15 free$/m,
+  "database_provider.ts": /^db:orders 2 at most$/m,
   "elastic_window.ts": /^9\/10 .*2000ms.*HEALTHY.* throttle:2\.0x false$/m,
   "health.ts": /^gpt +token_bucket +0\/6,000 +0% +0 +throttle:1\.5x\ndb:orders +semaphore +3\/4 +75% +0 +-$/m,
   "http_connection_gate.ts": /^http 1\/64 active, 63 free$/m,
