@@ -58,6 +58,19 @@ export { type SpendGate, SpendGates, type SpendGatesOptions } from "./core/jobs/
 export type { JobSpend } from "./core/jobs/job_spend.ts";
 export { CostLedger, type CostLedgerOptions } from "./core/jobs/cost_ledger.ts";
 export {
+  type DatabaseUse,
+  type DeclaredDatabase,
+  type DeclaredLimiter,
+  type JobAccounts,
+  type JobDeclaration,
+  JobRequirements,
+  type JobRequirementsOptions,
+} from "./core/jobs/job_requirements.ts";
+export { type JobOptions, JobRunner, type JobRunnerOptions } from "./core/jobs/job_runner.ts";
+export type { JobWork } from "./core/jobs/job_attempt.ts";
+export type { JobScope } from "./core/jobs/job_scope.ts";
+export { type JobPart, JobTimeoutError, type JobTimeoutFacts } from "./core/jobs/job_timeout_error.ts";
+export {
   type LimiterClass,
   RateLimiterFactory,
   type RateLimiterFactoryOptions,

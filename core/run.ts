@@ -1,3 +1,4 @@
+import type { RateLimiter } from "./account.ts";
 import { ModelGate } from "./accounts/model_gate.ts";
 import { TokenBucketRateLimiter } from "./accounts/token_bucket.ts";
 import type { DemandSnapshot, Entry } from "./entry.ts";
@@ -30,6 +31,7 @@ export async function workUnder<R>(
   logger: Logger,
 ): Promise<R> {
   const demand = demandOf(grant);
+  const audience = { demand, logger };
   if (signal?.aborted || context?.isCancelled) {
     grant.rollback();
     throw signal?.aborted ? signal.reason : cancelled().error;
@@ -38,19 +40,34 @@ export async function workUnder<R>(
   try {
     result = await runNested(demand, grant, () => work(grant)) as R;
   } catch (error) {
-    tellFailure(demand, error, logger);
+    tellFailure(audience, error);
     settleQuietly(grant, logger);
     throw error;
   }
-  tellAll(demand, logger, (entry) => entry.limiter.onSuccess?.(entry.amounts[0]));
+  tellSuccess(audience);
   grant.release();
   return result;
 }
 
-function tellFailure(demand: DemandSnapshot, error: unknown, logger: Logger): void {
+/** Who hears how work went. */
+export interface Audience {
+  readonly demand: DemandSnapshot;
+  /** Hears of an account that fails to hear. */
+  readonly logger: Logger;
+  /** The accounts that may hear; all of the demand when left out. */
+  readonly only?: ReadonlySet<RateLimiter<unknown>>;
+}
+
+/** Tells of a success. */
+export function tellSuccess(audience: Audience): void {
+  tellAll(audience, (entry) => entry.limiter.onSuccess?.(entry.amounts[0]));
+}
+
+/** Tells of a failure of an upstream service; of any other error nobody hears. */
+export function tellFailure(audience: Audience, error: unknown): void {
   const failure = serviceFailure(error);
   if (failure === null) return;
-  tellAll(demand, logger, (entry) => entry.limiter.onRateLimitError?.(failure, entry.amounts[0]));
+  tellAll(audience, (entry) => entry.limiter.onRateLimitError?.(failure, entry.amounts[0]));
 }
 
 /**
@@ -65,8 +82,9 @@ function serviceFailure(error: unknown): UpstreamFailure | null {
 }
 
 /** Buckets and gates of models hear from whoever saw the response. What an account throws keeps nobody else from hearing. */
-function tellAll(demand: DemandSnapshot, logger: Logger, tell: (entry: Entry) => unknown): void {
+function tellAll({ demand, logger, only }: Audience, tell: (entry: Entry) => unknown): void {
   for (const entry of demand.entries) {
+    if (only?.has(entry.limiter) === false) continue;
     const key: unknown = entry.key;
     if (key instanceof TokenBucketRateLimiter || key instanceof ModelGate) continue;
     const failed = (fault: unknown) =>
