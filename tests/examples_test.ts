@@ -26,3 +26,14 @@ describe("The README's example", () => {
     assert.equal(run("examples/first_gate.ts").match(/an answer to/g)?.length, 3);
   });
 });
+
+describe("The examples of jobs", () => {
+  it("DB-25 SG-09 BLD-12 four jobs run on two connections, and the ledger refuses the fifth", () => {
+    const printed = run("examples/jobs/first_job.ts");
+    assert.equal(printed.match(/^a summary of order [1-4]$/gm)?.length, 4);
+    assert.match(
+      printed,
+      /would exceed its cap of 0\.050000 USD\nspent 0\.013200 USD, connections in use: 0\n$/,
+    );
+  });
+});
