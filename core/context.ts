@@ -1,3 +1,4 @@
+import { collect, throwAll } from "./faults.ts";
 import { show } from "./invariant.ts";
 
 /** A job as it was at one moment. Frozen; `metadata` is a shallow copy. */
@@ -18,7 +19,7 @@ export interface JobContext {
   readonly metadata: Record<string, unknown>;
   /** Whether it was cancelled, or its time is up. Once true it stays true. */
   readonly isCancelled: boolean;
-  /** Cancels the job, once; later calls do nothing. */
+  /** Cancels the job, once; later calls do nothing. @throws what a listener threw, after all have heard (several: AggregateError). */
   cancel(reason?: unknown): void;
   /** The job's time is up: cancels it as well. */
   signalTimeout(): void;
@@ -41,7 +42,10 @@ export function createJobContext(
     isCancelled = true;
     const waiting = [...callbacks];
     callbacks.clear();
-    for (const fn of waiting) fn();
+    // One that fails keeps nobody else from hearing.
+    const faults: unknown[] = [];
+    for (const fn of waiting) collect(faults, fn);
+    throwAll(faults, (count) => `${count} listeners failed while a job was cancelled`);
   };
   const context: JobContext = {
     id: options.id ?? `job-${++made}`,

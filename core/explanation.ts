@@ -2,6 +2,7 @@ import type { RateLimiter } from "./account.ts";
 import { checkedInstant, checkedVerdict } from "./answers.ts";
 import { toMs, toTicksUp } from "./clock.ts";
 import type { Entry } from "./entry.ts";
+import { messageOf } from "./faults.ts";
 import { refusal } from "./accounts/native.ts";
 import type { Monitor } from "./monitor.ts";
 import type { MemoryAccount } from "./options.ts";
@@ -123,7 +124,7 @@ function viewCustom(
     const instant = limiter.earliestFit(mine, ahead);
     return { ...view, isShort: true, earliestMs: checkedInstant(instant) === Infinity ? null : instant };
   } catch (fault) {
-    return { ...view, refusal: fault instanceof Error ? fault.message : String(fault) };
+    return { ...view, refusal: messageOf(fault) };
   }
 }
 

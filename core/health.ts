@@ -1,6 +1,7 @@
 import type { LimiterIdentity } from "./account.ts";
 import { isFreed } from "./accounts/native.ts";
 import { currentHost } from "./host.ts";
+import { messageOf } from "./faults.ts";
 import { show } from "./invariant.ts";
 
 /** One account at one moment. */
@@ -86,7 +87,7 @@ function healthOf(account: LimiterIdentity): AccountHealth {
       if (isFit(answer)) return answer;
       faults.push(`it answers ${show(answer)}`);
     } catch (fault) {
-      faults.push(fault instanceof Error ? fault.message : show(fault));
+      faults.push(messageOf(fault));
     }
     return null;
   };

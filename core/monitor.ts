@@ -7,6 +7,7 @@ import { Draining } from "./draining.ts";
 import { Holds } from "./holds.ts";
 import { currentHost, type KernelHost, opened, type WakeTarget } from "./host.ts";
 import type { RejectReason } from "./events.ts";
+import { messageOf } from "./faults.ts";
 import { show } from "./invariant.ts";
 import type { Logger } from "./logger.ts";
 import { MemoryLink } from "./memory.ts";
@@ -247,7 +248,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
 
   /** Closes for good: a fault that no waiter alone is to blame for. */
   failWith(defect: unknown): void {
-    this.logger.error(`Admission closes: ${defect instanceof Error ? defect.message : String(defect)}`);
+    this.logger.error(`Admission closes: ${messageOf(defect)}`);
     this.logger.error(defect instanceof Error ? defect.stack ?? defect.message : show(defect));
     this.host.guard((kernel) => kernel.abandon(this.line.record));
     if (this.#closed === null) this.#close(() => closedBy(defect), "aborted");
@@ -289,7 +290,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     this.#alarm.clear();
     for (const fault of this.step(() => this.wirings.clear())) {
       this.logger.error(
-        `An account failed while its wake was cleared: ${fault instanceof Error ? fault.message : fault}`,
+        `An account failed while its wake was cleared: ${messageOf(fault)}`,
       );
     }
     this.line.shed(error, reason);

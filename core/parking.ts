@@ -3,7 +3,7 @@ import type { JobContext, JobSnapshot } from "./context.ts";
 import type { DemandSnapshot } from "./entry.ts";
 import type { RejectReason } from "./events.ts";
 import type { Grant } from "./grant.ts";
-import { show } from "./invariant.ts";
+import { messageOf } from "./faults.ts";
 import { dropFaults } from "./logger.ts";
 import { hearAbort, listenTo, type SignalListener, stopListening } from "./signals.ts";
 
@@ -192,7 +192,7 @@ export function stopped(): Departure & { error: CancellationError } {
 
 /** What every caller gets once admission closed on a defect. */
 export function closedBy(defect: unknown): UncorrectableError {
-  const what = defect instanceof Error ? defect.message : show(defect);
+  const what = messageOf(defect);
   return new UncorrectableError(`This Admission closed on a defect: ${what}`, {
     code: "defect",
     cause: defect,

@@ -1,6 +1,7 @@
 import type { RateLimiter } from "./account.ts";
 import { checkedInstant, checkedVerdict } from "./answers.ts";
 import { isReadableRefusal, UncorrectableError } from "./errors.ts";
+import { messageOf } from "./faults.ts";
 import type { Grant } from "./grant.ts";
 import { refusal } from "./accounts/native.ts";
 import { invariant, show } from "./invariant.ts";
@@ -182,10 +183,6 @@ function thrownDeparture(monitor: Monitor, waiter: Waiter, entry: number, fault:
   monitor.logger.error(message, { account, job: waiter.job?.id ?? null });
   monitor.logger.error(fault instanceof Error ? fault.stack ?? fault.message : show(fault));
   return { error: new UncorrectableError(message, { account, cause: fault }), reason: "aborted" };
-}
-
-function messageOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : show(fault);
 }
 
 /** Asks a custom account what the kernel wants to know, with our own state whole, and goes on with its answer. */

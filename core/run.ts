@@ -3,6 +3,7 @@ import { ModelGate } from "./accounts/model_gate.ts";
 import { TokenBucketRateLimiter } from "./accounts/token_bucket.ts";
 import type { DemandSnapshot, Entry } from "./entry.ts";
 import { AdmissionError } from "./errors.ts";
+import { messageOf } from "./faults.ts";
 import { demandOf, type Grant } from "./grant.ts";
 import { show } from "./invariant.ts";
 import type { Logger } from "./logger.ts";
@@ -106,8 +107,4 @@ function settleQuietly(grant: Grant, logger: Logger): void {
   } catch (fault) {
     logger.error(`A grant could not be settled after its work failed: ${messageOf(fault)}`);
   }
-}
-
-function messageOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : show(fault);
 }

@@ -1,6 +1,7 @@
 import { toTicks } from "./clock.ts";
 import type { DemandSnapshot, Entry } from "./entry.ts";
 import { InvalidStateError } from "./errors.ts";
+import { collect, throwAll } from "./faults.ts";
 import { demandOf, type Grant, jobOf } from "./grant.ts";
 import { nativeBinding, runPublicWake } from "./accounts/native.ts";
 import { TokenBucketRateLimiter } from "./accounts/token_bucket.ts";
@@ -21,12 +22,7 @@ export function giveBack(monitor: Monitor, grant: Grant, everything: boolean): v
     ? giveAtOnce(monitor, demand, everything)
     : giveOneByOne(monitor, grant, everything);
   monitor.wake();
-  if (faults.length > 0) throwAll(faults);
-}
-
-function throwAll(faults: readonly unknown[]): never {
-  if (faults.length === 1) throw faults[0];
-  throw new AggregateError(faults, `${faults.length} accounts failed while a grant was settled`);
+  throwAll(faults, (count) => `${count} accounts failed while a grant was settled`);
 }
 
 function giveAtOnce(monitor: Monitor, demand: DemandSnapshot, everything: boolean): readonly unknown[] {
@@ -103,14 +99,6 @@ function giveEntry(monitor: Monitor, entry: Entry, isReturned: boolean): number 
   if ((bits & GIVE_DECLINED) !== 0) throw declined([entry]);
   if (isReturned && !entry.isNative) entry.limiter.give(entry.amounts);
   return bits;
-}
-
-function collect(faults: unknown[], call: () => void): void {
-  try {
-    call();
-  } catch (fault) {
-    faults.push(fault);
-  }
 }
 
 function declined(entries: readonly Entry[]): InvalidStateError {

@@ -270,26 +270,4 @@ describe("Cancelling the job's context", () => {
       }
     }),
   );
-
-  it("CAN-09 a context runs its cancel callbacks exactly once, and late ones at once", () => {
-    for (const end of ["cancel", "signalTimeout"] as const) {
-      const context = createJobContext();
-      const heard: [string, boolean][] = [];
-      const listen = (name: string) => context.onCancel(() => void heard.push([name, context.isCancelled]));
-      listen("first");
-      listen("second");
-      listen("taken back")!();
-      assert.deepEqual([context.isCancelled, heard.length], [false, 0]);
-
-      context[end]();
-      context.cancel("again");
-      context.cancel();
-      context.signalTimeout();
-      assert.deepEqual(heard, [["first", true], ["second", true]]);
-      listen("late");
-      assert.deepEqual(heard.slice(2), [["late", true]]);
-      context.cancel();
-      assert.equal(heard.length, 3);
-    }
-  });
 });

@@ -4,6 +4,7 @@ import type { NativeClass } from "./native_class.ts";
 import type { LimiterCategory, Replenishment } from "../account.ts";
 import { toMs, wholeMs } from "../clock.ts";
 import { type HeapSample, HeapSampler } from "../heap_sampler.ts";
+import { messageOf } from "../faults.ts";
 import { show } from "../invariant.ts";
 import type { AccountRecord, Kernel } from "../kernel.ts";
 import { dropFaults, type Logger, safeLogger } from "../logger.ts";
@@ -213,7 +214,7 @@ export class MemoryPressureGate extends NativeAccount<void> {
 
   #tellFault(lent: Logger | null): void {
     this.#sampler.tellFault((fault) => {
-      const what = fault instanceof Error ? fault.message : show(fault);
+      const what = messageOf(fault);
       (this.#logger ?? lent)?.error(`The heap cannot be read, so memory holds nobody meanwhile: ${what}`);
     });
   }

@@ -8,6 +8,7 @@ import {
 import { checkedNumber } from "../checked_number.ts";
 import { type Clock, isClock, MAX_TIMER_MS, systemClock, type Timer } from "../clock.ts";
 import { InvalidStateError } from "../errors.ts";
+import { messageOf } from "../faults.ts";
 import { show } from "../invariant.ts";
 import { type Logger, safeLogger } from "../logger.ts";
 
@@ -158,7 +159,7 @@ export class STDIOEndpoints<Client = never> {
       await this.#options.close(client.client);
     } catch (fault) {
       this.#options.logger.warn(
-        `${name}: its client did not close: ${fault instanceof Error ? fault.message : show(fault)}`,
+        `${name}: its client did not close: ${messageOf(fault)}`,
       );
     }
   }

@@ -2,6 +2,7 @@ import type { CountingGateOptions } from "../accounts/counting_gate.ts";
 import type { DatabaseGate } from "../accounts/database_gate.ts";
 import type { DBManagedResource, DBResourceProvider } from "./db_resource_provider.ts";
 import { InvalidStateError, UncorrectableError } from "../errors.ts";
+import { messageOf } from "../faults.ts";
 import { HeldConnection } from "./held_connection.ts";
 import { show } from "../invariant.ts";
 import { OwnHandles } from "./own_handles.ts";
@@ -218,8 +219,4 @@ export abstract class AbstractDBResourceProvider<T, C = T> implements DBResource
       cause: fault,
     });
   }
-}
-
-function messageOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : show(fault);
 }

@@ -1,12 +1,13 @@
 import { type Clock, toTicks, wholeMs } from "../clock.ts";
 import { UncorrectableError } from "../errors.ts";
+import { messageOf } from "../faults.ts";
 import { demandOf, type Grant } from "../grant.ts";
 import { dropFaults, type Logger } from "../logger.ts";
 import { RetrySignal } from "../models/retry_signal.ts";
 import { runNested } from "../nesting.ts";
 import { type Audience, tellFailure, tellSuccess } from "../run.ts";
 import { recordWait } from "./admission_waits.ts";
-import { JobCourse, messageOf } from "./job_course.ts";
+import { JobCourse } from "./job_course.ts";
 import { JobHandles } from "./job_handles.ts";
 import { type JobParts, JobScope } from "./job_scope.ts";
 import { JobTimeoutError } from "./job_timeout_error.ts";

@@ -1,4 +1,5 @@
 import { UncorrectableError } from "../errors.ts";
+import { messageOf } from "../faults.ts";
 import { show } from "../invariant.ts";
 import type { Logger } from "../logger.ts";
 import type { JobPart } from "./job_timeout_error.ts";
@@ -77,9 +78,4 @@ export class JobCourse {
 export function partFailed(part: JobPart | "abort", provider: string, fault: unknown): UncorrectableError {
   const message = `Cannot ${part} on provider ${show(provider)} for a job: ${messageOf(fault)}`;
   return new UncorrectableError(message, { cause: fault });
-}
-
-/** What a thrown value says. */
-export function messageOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : show(fault);
 }

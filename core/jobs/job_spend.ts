@@ -1,5 +1,6 @@
 import type { JobContext } from "../context.ts";
 import { InvalidStateError } from "../errors.ts";
+import { messageOf } from "../faults.ts";
 import { show } from "../invariant.ts";
 import type { Logger } from "../logger.ts";
 import { ModelBinding } from "../models/model_binding.ts";
@@ -62,7 +63,7 @@ export class JobSpend {
     const failed = (fault: unknown) =>
       this.#logger.error(
         `A spend gate failed while it was told of the end of job ${show(this.#context.id)}: ${
-          fault instanceof Error ? fault.message : show(fault)
+          messageOf(fault)
         }`,
       );
     try {

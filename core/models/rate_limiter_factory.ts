@@ -3,6 +3,7 @@ import { TokenBucketRateLimiter } from "../accounts/token_bucket.ts";
 import type { LimiterIdentity, RateLimiter } from "../account.ts";
 import { type Clock, isClock, systemClock } from "../clock.ts";
 import { UncorrectableError } from "../errors.ts";
+import { messageOf } from "../faults.ts";
 import { show } from "../invariant.ts";
 import { type Logger, safeLogger } from "../logger.ts";
 import { type AnsweredCall, learnedLimits } from "./learned_limits.ts";
@@ -221,7 +222,7 @@ function checkedAccount<L extends RateLimiter<never>>(made: L): L {
 
 function refused(type: unknown, fault: unknown): UncorrectableError {
   const name = typeof type === "function" ? type.name || "(anonymous class)" : show(type);
-  const reason = fault instanceof Error ? fault.message : show(fault);
+  const reason = messageOf(fault);
   return new UncorrectableError(
     `Cannot make an account of ${name}: ${reason}. This is a fault of the deployment; no other request would do.`,
     { cause: fault },
