@@ -123,7 +123,7 @@ export {
   type RejectReason,
 } from "./core/events.ts";
 export { createJobContext, type JobContext, type JobSnapshot } from "./core/context.ts";
-export { type Clock, systemClock, type Timer } from "./core/clock.ts";
+export { type Caller, type Clock, systemClock, type Timer } from "./core/clock.ts";
 export { setKernelModule } from "./core/kernel.ts";
 export type { LogFields, Logger } from "./core/logger.ts";
 export { UpstreamFailure, type UpstreamFailureFields } from "./core/models/upstream_failure.ts";

@@ -1,4 +1,5 @@
 import { type Arrival, attempt, attemptPlainly } from "./attempt.ts";
+import { attendGrant, attendWaiter } from "./attending.ts";
 import { toTicksUp } from "./clock.ts";
 import { createJobContext, type JobContext, type JobSnapshot } from "./context.ts";
 import type { DemandSnapshot } from "./entry.ts";
@@ -35,7 +36,7 @@ function admitWithCare(monitor: Monitor, demand: DemandSnapshot, options: AdmitO
   const arrival: Arrival = { arrivedAt, job, isPlain };
   if (isPlain && monitor.isQuiet) {
     const grant = attempt(monitor, demand, arrival, options);
-    if (grant !== null) return Promise.resolve(grant);
+    if (grant !== null) return Promise.resolve(attendGrant(monitor, grant));
   }
   return enterLine(monitor, demand, options, arrival);
 }
@@ -56,6 +57,7 @@ function enterLine(
   if (isInline) drive(monitor, true, true, waiter.arrivedAt);
   // Only accounts outside the kernel can answer differently when they are asked again at once.
   if (!waiter.isSettled) wait(monitor, waiter, options, isInline && isPlain);
+  if (monitor.isAttended) attendWaiter(monitor, waiter);
   return waiter.promise();
 }
 
@@ -66,12 +68,15 @@ export function tryAdmit(monitor: Monitor, demand: DemandSnapshot): Grant | null
   if (monitor.size > 0 || monitor.isStepping) return null;
   if (isPlain) return attemptPlainly(monitor, demand, demand.clock === null ? 0 : monitor.now());
   const job = jobOf(monitor, undefined);
-  if (isDecidedInKernel) return attempt(monitor, demand, { arrivedAt: null, job, isPlain: true }, {});
+  if (isDecidedInKernel) {
+    const grant = attempt(monitor, demand, { arrivedAt: null, job, isPlain: true }, {});
+    return grant === null ? null : attendGrant(monitor, grant);
+  }
   // Accounts outside the kernel are asked through a place in the line; without one there is no attempt.
   const waiter = monitor.line.tryPark(demand, job, monitor.now());
   if (waiter === null) return null;
   drive(monitor, true, false, waiter.arrivedAt);
-  if (waiter.grant !== null) return waiter.grant;
+  if (waiter.grant !== null) return attendGrant(monitor, waiter.grant);
   if (waiter.isSettled) throw waiter.error;
   monitor.line.retract(waiter);
   return null;
@@ -118,7 +123,10 @@ function refuseFull(
     const waiter = monitor.line.park(demand, jobOf(monitor, options.context), monitor.now());
     listen(monitor, waiter, options);
     drive(monitor, true, false, waiter.arrivedAt);
-    if (waiter.isSettled) return waiter.promise();
+    if (waiter.isSettled) {
+      attendWaiter(monitor, waiter);
+      return waiter.promise();
+    }
     monitor.line.retract(waiter);
   }
   const queueSize = monitor.size;

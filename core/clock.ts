@@ -18,6 +18,22 @@ export interface Clock {
   wallNow(): number;
   /** Calls `fn` once, `delayMs` or more from now. It may fire late, never before the delay as `now` measures it by much. */
   setTimer(delayMs: number, fn: () => void): Timer;
+  /**
+   * For runtimes where timers and promises die with the request that made them (Workers): is shown every caller of an
+   * Admission on this clock, in the caller's own turn, when it is granted at once or begins to wait. Answers what is called
+   * when the wait ends, in whoever's turn. What it throws refuses the caller.
+   */
+  attend?(caller: Caller): () => void;
+}
+
+/** One call of `admit` or `tryAdmit`, from its turn until its grant is settled. */
+export interface Caller {
+  /** Whether it stands in line. */
+  readonly isWaiting: boolean;
+  /** Whether it neither waits nor holds an unsettled grant: there is nothing more to attend to. */
+  readonly isOver: boolean;
+  /** Its request is gone: takes it out of the line, or releases its grant. Never throws; does nothing once it is over. */
+  abandon(): void;
 }
 
 /** Ticks per millisecond. The kernel's instants are whole ticks. */
@@ -66,7 +82,8 @@ export const systemClock: Clock = {
 /** Whether an object can serve as a Clock. */
 export function isClock(value: unknown): value is Clock {
   if (typeof value !== "object" || value === null) return false;
-  const { now, wallNow, setTimer } = value as Partial<Clock>;
+  const { now, wallNow, setTimer, attend } = value as Partial<Clock>;
+  if (attend !== undefined && typeof attend !== "function") return false;
   return typeof now === "function" && typeof wallNow === "function" && typeof setTimer === "function";
 }
 
@@ -106,8 +123,10 @@ export function turnWallNow(clock: Clock): number {
   return turn.wallMs;
 }
 
-/** Whether the end of this turn will be noticed: at the top of a Workers module no timer may be set. */
+/** Whether the end of this turn will be noticed: on Workers the timer for it may die with its request. */
 function noteTurnEnd(): boolean {
+  const { navigator } = globalThis as { navigator?: { userAgent?: string } };
+  if (navigator?.userAgent === "Cloudflare-Workers") return false;
   try {
     afterTurn(endTurn);
     return true;

@@ -41,7 +41,9 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   readonly wirings: Wirings;
   readonly holds: Holds;
   readonly maxQueue: number;
-  /** Whether there is neither a sink nor a memory account. */
+  /** Whether its clock attends to callers. */
+  readonly isAttended: boolean;
+  /** Whether there is neither a sink nor a memory account, nor a clock that attends to callers. */
   readonly isPlain: boolean;
   readonly nested: "refuse" | "warn" | "off";
   /** What the account asked last threw. */
@@ -79,7 +81,8 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     this.reporter = options.events === null
       ? null
       : new Reporter(options.events, this.host, this.clock, this.memory, memoryRecord);
-    this.isPlain = options.events === null && options.memory === null;
+    this.isAttended = options.clock.attend !== undefined;
+    this.isPlain = options.events === null && options.memory === null && !this.isAttended;
     this.#alarm = new Alarm(this.clock, () => this.#look());
     const self = weakly(this);
     this.wirings = new Wirings(this.host, () => self.deref()?.wakeByAccount());

@@ -1,3 +1,4 @@
+import { AttendedWaiter } from "./attending.ts";
 import type { JobSnapshot } from "./context.ts";
 import type { DemandSnapshot } from "./entry.ts";
 import { type AdmissionError, QueueFullError } from "./errors.ts";
@@ -55,7 +56,8 @@ export class WaitingLine {
   tryPark(demand: DemandSnapshot, job: JobSnapshot | null, arrivedAt: number): Waiter | null {
     const slot = this.host.park(this.record, demand);
     if (slot < 0) return null;
-    const waiter = new Waiter(this.#monitor, demand, arrivedAt, job);
+    const Kind = this.#monitor.isAttended ? AttendedWaiter : Waiter;
+    const waiter = new Kind(this.#monitor, demand, arrivedAt, job);
     waiter.slot = slot;
     this.host.waiters[slot] = waiter;
     waiter.number = this.#parked++;

@@ -39,7 +39,16 @@ export const ZONES: readonly Zone[] = [
     name: "examples",
     paths: /^examples\//,
     zones: ["mod", "workers", "testing", "hono adapter", "drizzle adapter", "shared adapter", "examples"],
-    packages: ["node:*", "hono", "hono/*", "drizzle-orm", "drizzle-orm/*"],
+    // On Workers the platform gives the compiled kernel and its own module.
+    packages: [
+      "node:*",
+      "hono",
+      "hono/*",
+      "drizzle-orm",
+      "drizzle-orm/*",
+      "@sluice/admission/kernel.wasm",
+      "cloudflare:workers",
+    ],
   },
   // The one file of the bench that measures the border itself; the others use what every user has.
   { name: "bench border", paths: /^bench\/border\.ts$/, zones: ["core"], packages: [] },
