@@ -100,8 +100,8 @@ export class WorkersClock implements Clock {
   /** Runs in the request of one caller. When that is gone it simply never goes on. */
   async #stay(presence: Presence, sleeping: Promise<void>): Promise<void> {
     await sleeping;
-    while (this.#presences.has(presence) && !presence.caller.isOver) {
-      presence.showLife(this.now());
+    while (!presence.caller.isOver) {
+      presence.seenAtMs = this.now();
       this.#look();
       await presence.sleep(this.#delayFor(presence));
     }
@@ -162,7 +162,6 @@ export class WorkersClock implements Clock {
       if (presence.caller.isOver) this.#presences.delete(presence);
       else if (presence.suspect(nowMs - SILENT_BEATS * this.#beatMs)) {
         this.#presences.delete(presence);
-        this.#waiting.delete(presence);
         presence.caller.abandon();
       }
     }
@@ -213,11 +212,6 @@ class Presence {
   ring(): void {
     this.#ring?.();
     this.#ring = null;
-  }
-
-  showLife(nowMs: number): void {
-    this.seenAtMs = nowMs;
-    this.#isSuspect = false;
   }
 
   /**
