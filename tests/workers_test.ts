@@ -71,7 +71,7 @@ describe("Requests of one isolate", () => {
     const answers = await Promise.all([2_000, 1_000, 3_000].map((each) => ask(site, `/job?tokens=${each}`)));
     // 10 tokens a millisecond: 600 ms for all, whoever came first.
     const waits = answers.map(({ body }) => body.waitedMs!).sort((a, b) => a - b);
-    assert.ok(waits[0]! >= 90 && waits[2]! >= 550 && waits[2]! < 1_500, `waited ${waits}`);
+    assert.ok(waits[0]! >= 90 && waits[2]! >= 550 && waits[2]! < 5_000, `waited ${waits}`);
   });
 
   it("are refused with 503 when their time is up, and when the line is full", async () => {
@@ -124,17 +124,16 @@ describe("Requests of one isolate", () => {
 
   it("keep their grants while they live: work under waitUntil, and a stream", async () => {
     const path = `/kept?gate=1&workMs=${8 * BEAT_MS}&name=kept`;
-    const [, afterKept] = await askInTurn(site, cancelling(path, 100), "/job?gate=1&name=after");
+    await askInTurn(site, cancelling(path, 100), "/job?gate=1&name=after");
     assert.deepEqual((await state()).worked.slice(-2), ["kept", "after"]);
-    assert.ok(afterKept!.body.waitedMs! >= 6 * BEAT_MS);
 
-    const stream = fetch(`${site.url}/stream?gate=1&workMs=${10 * BEAT_MS}`).then((response) =>
+    const stream = fetch(`${site.url}/stream?gate=1&workMs=${15 * BEAT_MS}`).then((response) =>
       response.text()
     );
     await sleep(ARRIVAL_MS);
     const { body } = await ask(site, "/job?gate=1");
     assert.match(await stream, /^\.{5,}$/);
-    assert.ok(body.waitedMs! >= 7 * BEAT_MS, `the stream lost its grant after ${body.waitedMs} ms`);
+    assert.ok(body.waitedMs! >= 8 * BEAT_MS, `the stream lost its grant after ${body.waitedMs} ms`);
     await assertIdle();
   });
 
@@ -152,10 +151,10 @@ describe("Requests of one isolate", () => {
   });
 
   it("show when an account was last used, although no turn's end is noticed", async () => {
-    await sleep(2 * ARRIVAL_MS);
+    await sleep(600);
     await ask(site, "/job?gate=1");
     const { activeMs } = await state();
-    assert.ok(activeMs < 2 * ARRIVAL_MS, `last used ${activeMs} ms ago`);
+    assert.ok(activeMs < 500, `last used ${activeMs} ms ago`);
   });
 
   it("have the heap reader they are given, and none without", async () => {

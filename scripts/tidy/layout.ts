@@ -121,7 +121,7 @@ export const DOCUMENTED: RegExp = /^(mod\.ts$|workers\.ts$|core\/|testing\/|adap
 /** Files that are written by a script and keep no rule but the import table's. */
 export const GENERATED: RegExp = /^core\/generated\//;
 /** Files that a runtime wants to have a default export. */
-export const DEFAULT_EXPORTS: RegExp = /^examples\/workers\//;
+export const DEFAULT_EXPORTS: RegExp = /^(examples|tests\/fixtures)\/workers\//;
 
 /** The longest file, in lines. */
 export const MAX_FILE_LINES = 300;
