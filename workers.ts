@@ -48,7 +48,7 @@ export class WorkersClock implements Clock {
   #latestMs = 0;
   #sweptAtMs = 0;
 
-  /** @throws TypeError or RangeError when `beatMs` is not a number from 10 to 60,000. */
+  /** A clock for the requests of one isolate. @throws TypeError or RangeError when `beatMs` is not a number from 10 to 60,000. */
   constructor({ beatMs = BEAT_MS }: WorkersClockOptions = {}) {
     const what = `Cannot make a WorkersClock: beatMs is ${String(beatMs)}`;
     if (typeof beatMs !== "number") throw new TypeError(`${what}, it should be a number of milliseconds`);

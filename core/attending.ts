@@ -1,6 +1,7 @@
 import type { Caller } from "./clock.ts";
 import type { JobSnapshot } from "./context.ts";
 import type { DemandSnapshot } from "./entry.ts";
+import { messageOf } from "./faults.ts";
 import type { Grant } from "./grant.ts";
 import { dropFaults } from "./logger.ts";
 import type { Monitor } from "./monitor.ts";
@@ -88,9 +89,7 @@ function releaseQuietly({ logger }: Monitor, grant: Grant): void {
     grant.release();
   } catch (fault) {
     logger.error(
-      `An account failed while the grant of a request that is gone was released: ${
-        fault instanceof Error ? fault.message : fault
-      }`,
+      `An account failed while the grant of a request that is gone was released: ${messageOf(fault)}`,
     );
   }
 }

@@ -292,9 +292,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     this.#closedReason = reason;
     this.#alarm.clear();
     for (const fault of this.step(() => this.wirings.clear())) {
-      this.logger.error(
-        `An account failed while its wake was cleared: ${messageOf(fault)}`,
-      );
+      this.logger.error(`An account failed while its wake was cleared: ${messageOf(fault)}`);
     }
     this.line.shed(error, reason);
   }
