@@ -18,6 +18,11 @@ import { join } from "node:path";
 import process from "node:process";
 import { ENTRIES, listFiles, ROOT, runTool } from "./support/project.ts";
 
+/** The project's own manifest. */
+const SOURCE = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<string, unknown>;
+/** What an adapter needs and its user installs: never bundled. */
+const PEERS = Object.keys(SOURCE["peerDependencies"] ?? {});
+
 const PACKAGE = join(ROOT, "out", "package");
 const SHIPPED_TEXTS = ["README.md", "CHANGELOG.md", "LICENSE"];
 
@@ -52,6 +57,7 @@ async function bundle(): Promise<void> {
     format: "esm",
     platform: "neutral",
     target: "node20",
+    external: PEERS.flatMap((peer) => [peer, `${peer}/*`]),
     inject: ["scripts/pack/symbols.ts"],
     define: { "Symbol.dispose": "symbolDispose", "Symbol.asyncDispose": "symbolAsyncDispose" },
     legalComments: "none",
@@ -92,14 +98,13 @@ function writeDeclarations(): void {
 }
 
 function manifest(): Record<string, unknown> {
-  const source = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<string, unknown>;
-  const { name, version, description, license, engines } = source;
+  const { name, version, description, license, engines, peerDependencies, peerDependenciesMeta } = SOURCE;
   const exports = Object.entries(ENTRIES).map(([entry, path]) => [
     entry,
     { types: `./types/${path.replace(/\.ts$/, ".d.ts")}`, default: `./dist/${bundleName(entry)}.js` },
   ]);
   return {
-    ...{ name, version, description, license, engines },
+    ...{ name, version, description, license, engines, peerDependencies, peerDependenciesMeta },
     type: "module",
     sideEffects: false,
     exports: {

@@ -1,10 +1,12 @@
 /**
- * The program that a user's first hour amounts to: admit, wait, release, bucket, gate, abort.
+ * The program that a user's first hour amounts to: admit, wait, release, bucket, gate, abort, a route of Hono.
  *
  * It is compiled against the packed declarations and runs as it is on every runtime, so it asks nothing of one.
  */
-import { Admission, CountingGate, Demand, TokenBucketRateLimiter } from "@sluice/admission";
+import { Admission, CountingGate, Demand, type Grant, TokenBucketRateLimiter } from "@sluice/admission";
+import { admit } from "@sluice/admission/hono";
 import { ManualClock } from "@sluice/admission/testing";
+import { Hono } from "hono";
 
 function check(holds: boolean, what: string): void {
   if (!holds) throw new Error(`The smoke program found that it does not hold: ${what}.`);
@@ -12,7 +14,7 @@ function check(holds: boolean, what: string): void {
 
 /** Runs all steps; gives their names, and throws at the first that fails. */
 export async function runSmoke(): Promise<string> {
-  const steps = [waitForAPermit, waitForTokens, leaveTheLine, waitOnAManualClock];
+  const steps = [waitForAPermit, waitForTokens, leaveTheLine, waitOnAManualClock, limitRoutes];
   for (const step of steps) await step();
   return `${steps.length} steps`;
 }
@@ -80,5 +82,30 @@ async function waitOnAManualClock(): Promise<void> {
   await clock.advance(1);
   check(isGranted, "1,000 tokens are there after 1,000 ms");
   await waiting;
+  admission.stop();
+}
+
+/** The Hono adapter: a limited route, a refusal, a stream, without a socket. */
+async function limitRoutes(): Promise<void> {
+  const gate = new CountingGate("slot", 1);
+  const admission = new Admission({ memory: null }).start();
+  const limited = admit({ demand: new Demand().add(gate), admission, timeoutMs: 0 });
+  const app = new Hono()
+    .get("/text", limited, (c) => {
+      const grant: Grant = c.var.grant;
+      return c.text(String(grant.isSettled));
+    })
+    .get("/stream", limited, () => new Response(new ReadableStream()));
+  check(await (await app.request("/text")).text() === "false", "a handler has its grant");
+  check(gate.currentInUse === 0, "a text is over when it is handed over");
+  const stream = await app.request("/stream");
+  check(gate.currentInUse === 1, "a stream keeps its grant");
+  const refused = await app.request("/text");
+  check(
+    refused.status === 503 && refused.headers.get("RateLimit") === '"slot";r=0',
+    "the next one is refused",
+  );
+  await stream.body?.cancel();
+  check(gate.currentInUse === 0, "a cancelled stream gives back");
   admission.stop();
 }

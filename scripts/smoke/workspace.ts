@@ -27,6 +27,11 @@ const TSCONFIG = {
   include: ["*.ts"],
 };
 
+/** The peers of the adapters, from where the project has them: without a network. */
+function peers(): string[] {
+  return ["hono"].map((name) => join(ROOT, "node_modules", name));
+}
+
 /** The entry for Node, Bun and Deno. */
 const MAIN = `import { runSmoke } from "./program.js";\nconsole.log("smoke ok: " + await runSmoke());\n`;
 
@@ -64,7 +69,15 @@ export async function openWorkspace(tarball: string): Promise<Workspace> {
     MAIN.replace("console", "(globalThis as { console: { log(text: string): void } }).console"),
   );
   write("worker.ts", WORKER);
-  const install = ["install", "--offline", "--no-audit", "--no-fund", "--loglevel=error", tarball];
+  const install = [
+    "install",
+    "--offline",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+    tarball,
+    ...peers(),
+  ];
   must("install the tarball", runTool("npm", install, { cwd: folder, capture: true }));
   must(
     "type-check the program against the tarball",

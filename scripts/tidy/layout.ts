@@ -80,7 +80,9 @@ export const ZONES: readonly Zone[] = [
       "esbuild",
       "@babel/parser",
       "@sluice/admission",
+      "@sluice/admission/hono",
       "@sluice/admission/testing",
+      "hono",
     ],
   },
 ];

@@ -1,0 +1,59 @@
+// A client that is nothing but a socket: it can go away whenever it likes, and it sees every byte.
+
+import { connect, type Socket } from "node:net";
+
+/** What a request has beyond its path. */
+export interface RawRequest {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One request over its own connection. */
+export class RawClient {
+  readonly #socket: Socket;
+  readonly closed: Promise<void>;
+  #received = "";
+
+  constructor(port: number, path: string, { method = "GET", headers = {} }: RawRequest = {}) {
+    this.#socket = connect(port, "127.0.0.1");
+    this.#socket.setEncoding("utf8");
+    this.#socket.on("data", (text) => this.#received += text);
+    this.#socket.on("error", () => {}); // A reset is one way to be closed.
+    this.closed = new Promise((resolve) => this.#socket.on("close", () => resolve()));
+    const lines = Object.entries({ host: "localhost", connection: "close", ...headers });
+    const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    this.#socket.write(`${method} ${path} HTTP/1.1\r\n${head}\r\n`);
+  }
+
+  /** Everything that came so far, head and body as on the wire. */
+  get received(): string {
+    return this.#received;
+  }
+
+  get status(): number {
+    return Number(this.#received.slice(9, 12));
+  }
+
+  /** A header of the response, or null. */
+  header(name: string): string | null {
+    const head = this.#received.split("\r\n\r\n", 1)[0]!.split("\r\n").slice(1);
+    const line = head.find((each) => each.toLowerCase().startsWith(`${name.toLowerCase()}:`));
+    return line === undefined ? null : line.slice(name.length + 1).trim();
+  }
+
+  /** Goes away at once, in the middle of whatever is on its way. */
+  leave(): void {
+    this.#socket.destroy();
+  }
+}
+
+const LIMIT_MS = 10_000;
+
+/** Waits until something holds that sockets bring about; fails with what it was when it does not come. */
+export async function eventually(holds: () => boolean, what: () => string): Promise<void> {
+  const started = performance.now();
+  while (!holds()) {
+    if (performance.now() - started > LIMIT_MS) throw new Error(`It never came about: ${what()}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}

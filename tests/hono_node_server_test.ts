@@ -1,0 +1,5 @@
+// In a file of its own: @hono/node-server replaces the global Request and Response of its process.
+import { honoContract } from "./hono/contract.ts";
+import { nodeServer } from "./hono/servers.ts";
+
+honoContract(nodeServer());
