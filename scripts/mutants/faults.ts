@@ -131,9 +131,9 @@ export const FAULTS: readonly Mutant[] = [
   {
     id: "settlement-fault-is-swallowed",
     rules: ["FLT-14", "BEY-04"],
-    file: "core/settlement.ts",
-    find: "if (faults.length === 1) throw faults[0];",
-    replace: "if (faults.length === 1) return;",
+    file: "core/faults.ts",
+    find: "  throw faults.length === 1 ? faults[0] :",
+    replace: "  if (faults.length > 1) throw",
     tests: ["tests/faults_test.ts", "tests/try_admit_test.ts"],
   },
   {
@@ -157,8 +157,8 @@ export const FAULTS: readonly Mutant[] = [
     id: "settlement-fault-wakes-nobody",
     rules: ["BEY-04"],
     file: "core/settlement.ts",
-    find: "  monitor.wake();\n  if (faults",
-    replace: "  if (faults.length === 0) monitor.wake();\n  if (faults",
+    find: "  monitor.wake();\n  throwAll(faults",
+    replace: "  if (faults.length === 0) monitor.wake();\n  throwAll(faults",
     tests: ["tests/mutant_gaps_test.ts"],
   },
 ];
