@@ -4,6 +4,7 @@
  * It is compiled against the packed declarations and runs as it is on every runtime, so it asks nothing of one.
  */
 import { Admission, CountingGate, Demand, type Grant, TokenBucketRateLimiter } from "@sluice/admission";
+import { admittedFetch } from "@sluice/admission/fetch";
 import { admit } from "@sluice/admission/hono";
 import { ManualClock } from "@sluice/admission/testing";
 import { Hono } from "hono";
@@ -14,7 +15,14 @@ function check(holds: boolean, what: string): void {
 
 /** Runs all steps; gives their names, and throws at the first that fails. */
 export async function runSmoke(): Promise<string> {
-  const steps = [waitForAPermit, waitForTokens, leaveTheLine, waitOnAManualClock, limitRoutes];
+  const steps = [
+    waitForAPermit,
+    waitForTokens,
+    leaveTheLine,
+    waitOnAManualClock,
+    fetchUnderPermits,
+    limitRoutes,
+  ];
   for (const step of steps) await step();
   return `${steps.length} steps`;
 }
@@ -107,5 +115,19 @@ async function limitRoutes(): Promise<void> {
   );
   await stream.body?.cancel();
   check(gate.currentInUse === 0, "a cancelled stream gives back");
+  admission.stop();
+}
+
+/** A fetch holds its permits until the body is read. Where there is no fetch, it is only made. */
+async function fetchUnderPermits(): Promise<void> {
+  const http = new CountingGate("http", 1);
+  const admission = new Admission({ memory: null }).start();
+  const answer = () => Promise.resolve(new Response("hello"));
+  const admitted = admittedFetch({ admission, provider: "openai", http, fetch: answer });
+  if (typeof Response === "function") {
+    const response = await admitted("https://api.example.com/");
+    check(http.currentInUse === 1, "a response holds its permit");
+    check(await response.text() === "hello" && http.currentInUse === 0, "a body that was read gives it back");
+  }
   admission.stop();
 }

@@ -80,6 +80,7 @@ export const ZONES: readonly Zone[] = [
       "esbuild",
       "@babel/parser",
       "@sluice/admission",
+      "@sluice/admission/fetch",
       "@sluice/admission/hono",
       "@sluice/admission/testing",
       "hono",

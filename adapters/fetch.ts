@@ -1,0 +1,10 @@
+/**
+ * A `fetch` with admission, for clients of model providers: quotas are respected before a request is sent.
+ *
+ * @module
+ */
+export { admittedFetch } from "./fetch/admitted_fetch.ts";
+export type { AdmittedFetchOptions, FetchAdmitOptions } from "./fetch/options.ts";
+export type { Fetch, OutgoingRequest } from "./fetch/outgoing.ts";
+export { estimateTokens } from "./fetch/estimate_tokens.ts";
+export { countedTokens, type Usage } from "./fetch/counted_tokens.ts";

@@ -1,0 +1,33 @@
+import { Demand, type ModelSpec, type TokenBucketRateLimiter } from "../../mod.ts";
+import type { CheckedOptions, FetchAdmitOptions } from "./options.ts";
+import type { Outgoing } from "./outgoing.ts";
+
+/** One call of an admitted fetch: what is the same in all its attempts. */
+export interface Call {
+  readonly options: CheckedOptions;
+  readonly outgoing: Outgoing;
+  readonly demand: Demand;
+  readonly admit: FetchAdmitOptions;
+  /** Null when the request names none. */
+  readonly model: ModelSpec | null;
+  /** The bucket of the model; null when it has a gate, or the demand does not name it. */
+  readonly bucket: TokenBucketRateLimiter | null;
+}
+
+/**
+ * Works out what a request asks for: its model, the HTTP pool, then what the options add (PR-24).
+ *
+ * @throws as the functions in the options, `Demand.add` and the accounts do.
+ */
+export function callOf(options: CheckedOptions, outgoing: Outgoing): Call {
+  const { view } = outgoing;
+  const model = options.modelOf(view);
+  const own = model?.maxConcurrent === null ? options.accounts.bucket(model) : null;
+  const derived = new Demand();
+  if (model !== null && own !== null) derived.add(own, options.estimate(view, model));
+  else if (model !== null) derived.add(options.accounts.gate(model));
+  if (options.http !== null) derived.add(options.http);
+  const demand = options.demand(derived, view) ?? derived;
+  const isNamed = demand.entries.some(({ key }) => (key as unknown) === own);
+  return { options, outgoing, demand, admit: options.admit(view), model, bucket: isNamed ? own : null };
+}

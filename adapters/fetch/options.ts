@@ -1,0 +1,211 @@
+import {
+  Admission,
+  type AdmitOptions,
+  type Clock,
+  type CountingGate,
+  type Demand,
+  type HeaderReader,
+  headerReader,
+  HttpConnectionGate,
+  type Logger,
+  ModelSpec,
+  type ModelSpecFields,
+  type ProviderKey,
+  type RateLimiter,
+  RateLimiterFactory,
+  RateLimiterRegistry,
+  retryDelayMs,
+  type RetrySignal,
+  systemClock,
+} from "../../mod.ts";
+import { countedTokens, type Usage } from "./counted_tokens.ts";
+import { estimateTokens } from "./estimate_tokens.ts";
+import type { Fetch, OutgoingRequest } from "./outgoing.ts";
+
+/** How an admitted fetch waits for its permits: see `AdmitOptions`. The signal is the request's own. */
+export type FetchAdmitOptions = Omit<AdmitOptions, "signal">;
+
+/** What an admitted fetch may be given. */
+export interface AdmittedFetchOptions {
+  /** Where requests are admitted. It must be started. */
+  readonly admission: Admission;
+  /** Who answers: says how its headers are read, and which tokens it counts. */
+  readonly provider: ProviderKey;
+  /**
+   * The models that are asked, by the name they have on the wire, or a function that finds the model of a request. A request takes
+   * its tokens from the bucket of its model, or a permit from its gate when the model has `maxConcurrent`. A request that names
+   * none takes neither, and so does one for which the function answers null; with a list, a name that is not in it is refused.
+   * Left out, there are none.
+   */
+  readonly models?: readonly ModelSpecFields[] | ((request: OutgoingRequest) => ModelSpecFields | null);
+  /** Where buckets and gates of models are kept, and caps that responses teach; the process's registry when left out. */
+  readonly accounts?: RateLimiterRegistry | RateLimiterFactory;
+  /** The gate of the HTTP pool, which each request takes a place in; the accounts' HttpConnectionGate when left out, null for none. */
+  readonly http?: CountingGate | null;
+  /**
+   * Adds to what a request asks for, or answers another demand instead. Accounts other than buckets and gates of models hear how
+   * each attempt ended while its permits are held, so a window with a circuit may stand here.
+   */
+  readonly demand?: (demand: Demand, request: OutgoingRequest) => Demand | void;
+  /** The tokens that a request may take, a whole number from 0 to 2^31 - 1; `estimateTokens` when left out. */
+  readonly estimate?: (request: OutgoingRequest, model: ModelSpec) => number;
+  /** The tokens that the provider counts for a usage, null when that is not known; `countedTokens` when left out. */
+  readonly count?: (usage: Usage) => number | null;
+  /** Whether the limits in headers become the caps of the model's bucket; true when left out, but for `openai-compatible`. */
+  readonly learn?: boolean;
+  /** How each attempt waits in line, or a function that says it for a request. */
+  readonly admit?: FetchAdmitOptions | ((request: OutgoingRequest) => FetchAdmitOptions);
+  /** Most times that a request is sent again, a whole number from 0; 3 when left out. */
+  readonly retries?: number;
+  /** Longest pause before a request is sent again, in ms; a retry that would take longer is not made. 300,000 when left out. */
+  readonly maxPauseMs?: number;
+  /**
+   * The pause before a request is sent again, in ms; `retryDelayMs` when left out. What the provider asks for is waited for in any
+   * case.
+   */
+  readonly pauseMs?: (signal: RetrySignal, reruns: number) => number;
+  /**
+   * Sends requests; the global fetch, as it is at the time of the call, when left out. A response whose body is no stream of the
+   * runtime's gives its permits back at once.
+   */
+  readonly fetch?: Fetch;
+  /** The clock of pauses, and of instants in headers; the system's when left out. It should be the Admission's own. */
+  readonly clock?: Clock;
+  /** Hears of retries and faults; silent when left out. */
+  readonly logger?: Logger;
+}
+
+/** Options with their defaults. */
+export interface CheckedOptions {
+  readonly admission: Admission;
+  readonly modelOf: (request: OutgoingRequest) => ModelSpec | null;
+  readonly accounts: RateLimiterRegistry | RateLimiterFactory;
+  readonly http: CountingGate | null;
+  readonly demand: (demand: Demand, request: OutgoingRequest) => Demand | void;
+  readonly estimate: (request: OutgoingRequest, model: ModelSpec) => number;
+  readonly count: (usage: Usage) => number | null;
+  readonly learn: boolean;
+  readonly admit: (request: OutgoingRequest) => FetchAdmitOptions;
+  readonly retries: number;
+  readonly maxPauseMs: number;
+  readonly pauseMs: (signal: RetrySignal, reruns: number) => number;
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly logger: Logger | undefined;
+  readonly reader: HeaderReader;
+}
+
+/** Re-runs of a job when nobody says otherwise (UF-10). */
+const DEFAULT_RETRIES = 3;
+/** The end of the longest window that a pause is drawn from (UF-09). */
+const DEFAULT_MAX_PAUSE_MS = 300_000;
+
+/** @throws TypeError or RangeError naming the option, its value and what would do. */
+export function checkedOptions(options: AdmittedFetchOptions): CheckedOptions {
+  if (typeof options !== "object" || options === null) {
+    throw refused("options", options, "an object such as { admission, provider }");
+  }
+  const { admission, accounts = new RateLimiterRegistry(), clock = systemClock, provider } = options;
+  if (!(admission instanceof Admission)) throw refused("admission", admission, "an Admission");
+  if (!(accounts instanceof RateLimiterRegistry) && !(accounts instanceof RateLimiterFactory)) {
+    throw refused("accounts", accounts, "a RateLimiterRegistry or a RateLimiterFactory");
+  }
+  if (typeof options.learn !== "boolean" && options.learn !== undefined) {
+    throw refused("learn", options.learn, "true or false");
+  }
+  const { admit = {}, logger } = options;
+  if (typeof admit !== "function" && (typeof admit !== "object" || admit === null)) {
+    throw refused("admit", admit, "an object such as { timeoutMs: 30_000 }, or a function");
+  }
+  if (
+    logger !== undefined &&
+    ![logger?.info, logger?.warn, logger?.error].every((level) => typeof level === "function")
+  ) {
+    throw refused("logger", logger, "an object with info, warn and error");
+  }
+  return {
+    admission,
+    accounts,
+    clock,
+    logger,
+    reader: headerReader(provider, { clock }),
+    modelOf: checkedModels(options.models ?? (() => null)),
+    http: checkedGate(options.http === undefined ? accounts.limiter(HttpConnectionGate) : options.http),
+    demand: checkedFunction("demand", options.demand, (demand) => demand),
+    estimate: checkedFunction("estimate", options.estimate, estimateTokens),
+    count: checkedFunction("count", options.count, (usage) => countedTokens(provider, usage)),
+    learn: options.learn ?? provider !== "openai-compatible",
+    admit: typeof admit === "function" ? admit : () => admit,
+    retries: checkedSpan("retries", options.retries ?? DEFAULT_RETRIES, true),
+    maxPauseMs: checkedSpan("maxPauseMs", options.maxPauseMs ?? DEFAULT_MAX_PAUSE_MS, false),
+    pauseMs: checkedFunction(
+      "pauseMs",
+      options.pauseMs,
+      (signal, reruns) => retryDelayMs(signal, { reruns }),
+    ),
+    fetch: checkedFunction("fetch", options.fetch, (input, init) => fetch(input, init)),
+  };
+}
+
+function checkedModels(models: NonNullable<AdmittedFetchOptions["models"]>): CheckedOptions["modelOf"] {
+  if (typeof models === "function") {
+    return (request) => {
+      const model = models(request) ?? null;
+      return model === null ? null : ModelSpec.from(model);
+    };
+  }
+  if (!Array.isArray(models)) throw refused("models", models, "an array of ModelSpecs, or a function");
+  const byName = new Map<string, ModelSpec>();
+  for (const fields of models) {
+    const spec = ModelSpec.from(fields);
+    if (byName.has(spec.wireModelId)) {
+      throw refused(
+        "models",
+        `two of ${JSON.stringify(spec.wireModelId)}`,
+        "one for each name, or a function",
+      );
+    }
+    byName.set(spec.wireModelId, spec);
+  }
+  return ({ model }) => model === null ? null : byName.get(model) ?? unknownModel(model, [...byName.keys()]);
+}
+
+function unknownModel(model: string, known: readonly string[]): never {
+  throw new RangeError(
+    `Cannot admit a request: its model is ${JSON.stringify(model.slice(0, 100))}, it should be one of ${
+      known.slice(0, 20).join(", ")
+    }; a function as models may answer null for others`,
+  );
+}
+
+function checkedGate(gate: CountingGate | null): CountingGate | null {
+  const { fits, replenishment } = (gate ?? {}) as Partial<RateLimiter<void>>;
+  if (gate === null || (typeof fits === "function" && replenishment === "RELEASE")) return gate;
+  throw refused("http", gate, "a CountingGate, or null for none");
+}
+
+function checkedFunction<F extends (...args: never[]) => unknown>(
+  name: string,
+  given: F | undefined,
+  otherwise: F,
+): F {
+  if (given === undefined || typeof given === "function") return given ?? otherwise;
+  throw refused(name, given, "a function");
+}
+
+function checkedSpan(name: string, value: number, isWhole: boolean): number {
+  if (typeof value !== "number") throw refused(name, value, "a number");
+  if (value >= 0 && (!isWhole || Number.isSafeInteger(value))) return value;
+  throw new RangeError(
+    `Cannot make an admitted fetch: ${name} is ${value}, it should be ${
+      isWhole ? "a whole number from 0" : "0 or more"
+    }`,
+  );
+}
+
+function refused(name: string, value: unknown, better: string): TypeError {
+  const shown = typeof value === "object" && value !== null
+    ? `an object of class ${value.constructor?.name || "(none)"}`
+    : String(value).slice(0, 100);
+  return new TypeError(`Cannot make an admitted fetch: ${name} is ${shown}, it should be ${better}`);
+}

@@ -1,0 +1,118 @@
+// The options of an admitted fetch, and the estimate that it makes when it is given none.
+
+import assert from "node:assert/strict";
+import { describe, it } from "@std/testing/bdd";
+import { HttpConnectionGate, ModelSpec, RateLimiterFactory } from "../mod.ts";
+import {
+  admittedFetch,
+  type AdmittedFetchOptions,
+  estimateTokens,
+  type OutgoingRequest,
+} from "../adapters/fetch.ts";
+import { chat, CHAT_URL, completion, FetchWorld } from "./fetch_world.ts";
+
+describe("The default estimate", () => {
+  const model = (fields: object = {}) => new ModelSpec({ id: "gpt", tpm: 1000, ...fields });
+  const request = (
+    json: Record<string, unknown>,
+    bodyBytes: number | null = 300,
+    path = "/v1/chat/completions",
+  ): OutgoingRequest => ({
+    url: new URL(path, CHAT_URL),
+    method: "POST",
+    headers: new Headers(),
+    json,
+    bodyBytes,
+    model: "gpt",
+  });
+
+  it("is a token for three bytes, and the ceiling of the answer, once for each answer", () => {
+    for (
+      const [json, tokens] of [
+        [{ max_tokens: 50 }, 150],
+        [{ max_completion_tokens: 60, max_tokens: 50 }, 160],
+        [{ max_output_tokens: 70 }, 170],
+        [{ max_tokens: 50, n: 3 }, 250],
+        [{ max_tokens: 50, n: 2, best_of: 4 }, 300],
+        [{ max_tokens: 0 }, 100],
+        [{}, 4196],
+        [{ max_tokens: "50", n: 1e9 * 1e9 }, 4196],
+        [{ max_tokens: -1, n: 0 }, 4196],
+        [{ max_tokens: 2 ** 40 }, 2 ** 31 - 1],
+      ] as [Record<string, unknown>, number][]
+    ) {
+      assert.equal(estimateTokens(request(json), model()), tokens, JSON.stringify(json));
+    }
+    assert.equal(estimateTokens(request({}, 1), model({ maxOutputTokens: 1000 })), 1001);
+    assert.equal(estimateTokens(request({}, 1), model({ maxOutputTokens: 9000 })), 4097);
+  });
+
+  it("has no answer for embeddings and decisions", () => {
+    assert.equal(estimateTokens(request({}, 300, "/v1/embeddings"), model()), 100);
+    const embeddings = { providerKey: "openai-embeddings", maxContextTokens: 1000, maxOutputTokens: 1000 };
+    assert.equal(estimateTokens(request({}, 301), model(embeddings)), 101);
+  });
+
+  it("refuses a body whose length nobody knows, with a word about what would do", () => {
+    assert.throws(() => estimateTokens(request({}, null), model()), {
+      name: "RangeError",
+      message: /api\.test.*estimate/,
+    });
+  });
+});
+
+describe("The options of an admitted fetch", () => {
+  const world = new FetchWorld();
+  const good: AdmittedFetchOptions = { admission: world.admission, provider: "openai" };
+
+  it("are refused at once when they are not as said, each by its name", () => {
+    for (
+      const [option, value, type] of [
+        ["admission", {}, TypeError],
+        ["admission", undefined, TypeError],
+        ["provider", "closedai", RangeError],
+        ["models", {}, TypeError],
+        ["models", [{ id: "" }], TypeError],
+        ["models", [{ id: "a", wireModelId: "x" }, { id: "b", wireModelId: "x" }], TypeError],
+        ["accounts", {}, TypeError],
+        ["http", {}, TypeError],
+        ["http", world.bucket, TypeError],
+        ["demand", 5, TypeError],
+        ["estimate", 5, TypeError],
+        ["count", "all", TypeError],
+        ["learn", 1, TypeError],
+        ["admit", 5, TypeError],
+        ["retries", 1.5, RangeError],
+        ["retries", -1, RangeError],
+        ["retries", "3", TypeError],
+        ["maxPauseMs", NaN, RangeError],
+        ["pauseMs", 5, TypeError],
+        ["fetch", {}, TypeError],
+        ["clock", {}, TypeError],
+        ["logger", {}, TypeError],
+      ] as [string, unknown, ErrorConstructor][]
+    ) {
+      assert.throws(() => admittedFetch({ ...good, [option]: value }), (error: Error) => {
+        assert.ok(error instanceof type, `${option}: ${error}`);
+        assert.match(
+          error.message,
+          new RegExp(option === "provider" ? "closedai" : option === "models" ? "models|id" : option),
+        );
+        return true;
+      });
+    }
+    for (const none of [undefined, null, 5]) {
+      assert.throws(() => admittedFetch(none as unknown as AdmittedFetchOptions), TypeError);
+    }
+  });
+
+  it("are few: an Admission and a provider do", async () => {
+    const factory = new RateLimiterFactory({ clock: world.clock });
+    const own = admittedFetch({ ...good, accounts: factory, fetch: () => Promise.resolve(completion(5)) });
+    const gate = factory.limiter(HttpConnectionGate);
+    const response = await own(CHAT_URL, chat());
+    assert.equal(gate.currentInUse, 1);
+    await response.text();
+    assert.equal(gate.currentInUse, 0);
+  });
+});
