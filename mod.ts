@@ -35,6 +35,12 @@ export {
   type STDIOEndpointRateLimiterOptions,
 } from "./core/accounts/stdio_endpoint_rate_limiter.ts";
 export { STDIOEndpoints, type STDIOEndpointsOptions } from "./core/accounts/stdio_endpoints.ts";
+export {
+  type KeyedAccount,
+  KeyedRateLimiter,
+  type KeyedRateLimiterOptions,
+  type LimiterKey,
+} from "./core/accounts/keyed_rate_limiter.ts";
 export { ModelSpec, type ModelSpecFields } from "./core/models/model_spec.ts";
 export type { ModelKind } from "./core/models/model_kind.ts";
 export type { ModelPrices } from "./core/models/model_prices.ts";
@@ -122,6 +128,7 @@ export {
   type LimiterEventType,
   type RejectReason,
 } from "./core/events.ts";
+export { clientAddress, type ClientAddressFacts } from "./core/client_address.ts";
 export { createJobContext, type JobContext, type JobSnapshot } from "./core/context.ts";
 export { type Caller, type Clock, systemClock, type Timer } from "./core/clock.ts";
 export { setKernelModule } from "./core/kernel.ts";
@@ -157,6 +164,7 @@ export {
   CancellationError,
   CorrectableError,
   InvalidStateError,
+  KeysFullError,
   NestedDemandError,
   QueueFullError,
   type RefusalFacts,

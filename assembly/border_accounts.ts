@@ -1,6 +1,14 @@
 // The border, second half: the records of accounts and their verbs.
 
-import { GIVE_DECLINED, KIND_BUCKET, KIND_GATE, KIND_WINDOW, YES } from "./layout";
+import {
+  GIVE_DECLINED,
+  KIND_BUCKET,
+  KIND_GATE,
+  KIND_WINDOW,
+  NAMED_BY_GRANT,
+  NAMED_BY_WAITER,
+  YES,
+} from "./layout";
 import { Account, Bucket, FLAG_COLLECTED, FLAG_CONDEMNED, FLAG_SLOT, Gate, Window } from "./records";
 import * as accounts from "./accounts/account";
 import * as bucket from "./accounts/token_bucket";
@@ -57,6 +65,12 @@ export function accountCount(): i32 {
 
 export function accountGeneration(account: Account): i32 {
   return account.generation;
+}
+
+/** NAMED_BY_ bits. */
+export function namedBy(account: Account): i32 {
+  const isWaitedFor = account.waiterPins != 0 || account.held != 0;
+  return (isWaitedFor ? NAMED_BY_WAITER : 0) | (account.grantPins != 0 ? NAMED_BY_GRANT : 0);
 }
 
 /** Says whether the account's facade has a public wake to run. */

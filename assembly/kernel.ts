@@ -38,6 +38,7 @@ export {
   closeAccount,
   accountCount,
   accountGeneration,
+  namedBy,
   setSlot,
   touch,
   heldOn,

@@ -119,6 +119,13 @@ export const WAKE_SLOT = 2;
 /** A gate had fewer in use than were to be given back: somebody gave permits outside their grant. That give did nothing. */
 export const GIVE_DECLINED = 4;
 
+// --- By whom an account is named: bits. ---
+
+/** A parked waiter names it, or it is the memory account of a line. */
+export const NAMED_BY_WAITER = 1;
+/** An unsettled grant names it. */
+export const NAMED_BY_GRANT = 2;
+
 // --- Time. ---
 
 /** Ticks of 0.001 ms in a minute. */

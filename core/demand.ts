@@ -1,7 +1,9 @@
 import type { LimiterIdentity, RateLimiter, Replenishment } from "./account.ts";
 import { CountingGate } from "./accounts/counting_gate.ts";
 import { ElasticWindowRateLimiter } from "./accounts/elastic_window.ts";
-import { disposalCount, nativeBinding } from "./accounts/native.ts";
+import { KeyedRateLimiter, type LimiterKey } from "./accounts/keyed_rate_limiter.ts";
+import { disposalCount } from "./accounts/disposals.ts";
+import { nativeBinding } from "./accounts/native.ts";
 import { checkedTokens, TokenBucketRateLimiter } from "./accounts/token_bucket.ts";
 import { type DemandEntry, type DemandSnapshot, Entry, newSnapshot } from "./entry.ts";
 import { InvalidStateError } from "./errors.ts";
@@ -65,24 +67,42 @@ export class Demand {
    */
   add(limiter: RateLimiter<void>, count?: number): this;
   /**
+   * Adds an amount on the account of a key, as if that account were named itself: one unit (a permit, a slot, a token) when it
+   * is left out.
+   *
+   * @throws as the other forms, and as `KeyedRateLimiter.accountFor`.
+   */
+  add<K extends LimiterKey>(limiter: KeyedRateLimiter<K>, key: NoInfer<K>, amount?: number): this;
+  /**
    * Adds an amount on any other account: tokens on a bucket, a routing key on a router, what your own account takes. Each
    * amount stands by itself in the entry.
    *
-   * @throws as the other form.
+   * @throws as the first form.
    */
   add<T>(limiter: RateLimiter<T>, amount: NoInfer<T>): this;
-  add(limiter: RateLimiter<unknown>, amount?: unknown): this {
+  add(limiter: RateLimiter<unknown> | KeyedRateLimiter<LimiterKey>, amount?: unknown, units = 1): this {
+    if (limiter instanceof KeyedRateLimiter) {
+      this.#addTo(limiter.accountFor(amount as LimiterKey), units).noteWay(limiter, amount);
+    } else {
+      this.#addTo(limiter, amount);
+    }
+    return this;
+  }
+
+  #addTo(limiter: RateLimiter<unknown>, amount: unknown): Entry {
     checkLimiter(limiter);
     refuseMemory(limiter);
     if (limiter instanceof CountingGate || limiter instanceof ElasticWindowRateLimiter) {
       const permits = checkedPermits(limiter.limiterName, amount);
-      this.#entryFor(limiter, limiter, true, permits).pushPermits(permits);
-      return this;
+      const entry = this.#entryFor(limiter, limiter, true, permits);
+      entry.pushPermits(permits);
+      return entry;
     }
     if (limiter instanceof TokenBucketRateLimiter) checkedTokens(limiter.limiterName, amount as number);
     const key = checkedKey(limiter, limiter.accountFor(amount));
-    this.#entryFor(limiter, key, false, 1).push(amount);
-    return this;
+    const entry = this.#entryFor(limiter, key, false, 1);
+    entry.push(amount);
+    return entry;
   }
 
   #entryFor(limiter: RateLimiter<unknown>, key: LimiterIdentity, isUnit: boolean, more: number): Entry {
@@ -109,8 +129,7 @@ export class Demand {
 
   #take(host: KernelHost): DemandSnapshot {
     const disposals = disposalCount();
-    if (this.#snapshot !== null && this.#snapshot.host === host) {
-      if (disposals !== this.#disposalsSeen) this.#entries.forEach(assertUsable);
+    if (this.#snapshot !== null && this.#snapshot.host === host && this.#entries.every(hasItsRecords)) {
       this.#disposalsSeen = disposals;
       return this.#snapshot;
     }
@@ -126,10 +145,15 @@ export class Demand {
   }
 }
 
-/** @throws InvalidStateError when an account of the entry was disposed: its record may be another account's by now. */
-function assertUsable({ limiter, key }: Entry): void {
-  nativeBinding(limiter);
-  nativeBinding(key);
+/**
+ * Whether the records are still those of the entry's accounts. One that a keyed limiter let go has another by now.
+ *
+ * @throws InvalidStateError when an account of the entry was disposed: its record may be another account's by now.
+ */
+function hasItsRecords({ limiter, key, limiterRecord, keyRecord, isNative }: Entry): boolean {
+  const own = nativeBinding(limiter);
+  const bucket = nativeBinding(key);
+  return (!isNative || own?.record === limiterRecord) && (!bucket?.isNative || bucket.record === keyRecord);
 }
 
 /** Finds the records of an entry; answers the clock it must share, or null. */

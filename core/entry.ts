@@ -14,6 +14,12 @@ export interface DemandEntry<T = unknown> {
   readonly amounts: readonly T[];
 }
 
+/** A key of a keyed limiter. */
+interface Way {
+  readonly keyed: object;
+  readonly key: unknown;
+}
+
 /** One entry as the monitor reads it. */
 export class Entry implements DemandEntry {
   readonly limiter: RateLimiter<unknown>;
@@ -27,6 +33,8 @@ export class Entry implements DemandEntry {
   /** Null for unit permits: the count says it all. */
   readonly #list: unknown[] | null;
   #frozen: readonly unknown[] | null = null;
+  /** Keys of keyed limiters that led to the account; null for none. More than one where keys share. */
+  #ways: readonly Way[] | null = null;
 
   constructor(
     limiter: RateLimiter<unknown>,
@@ -60,7 +68,18 @@ export class Entry implements DemandEntry {
   }
 
   copy(): Entry {
-    return new Entry(this.limiter, this.key, this.#list, this.count, this.sum);
+    const entry = new Entry(this.limiter, this.key, this.#list, this.count, this.sum);
+    entry.#ways = this.#ways;
+    return entry;
+  }
+
+  /** Whether an amount was added on that key of a keyed limiter. */
+  wasReachedBy(keyed: object, key: unknown): boolean {
+    return this.#ways?.some((way) => way.keyed === keyed && way.key === key) ?? false;
+  }
+
+  noteWay(keyed: object, key: unknown): void {
+    if (!this.wasReachedBy(keyed, key)) this.#ways = [...this.#ways ?? [], { keyed, key }];
   }
 
   push(amount: unknown): void {

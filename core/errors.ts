@@ -139,6 +139,25 @@ export class QueueFullError extends AdmissionError {
   }
 }
 
+/** A keyed limiter has as many keys in use as it may have, and the demand names one more. Nothing was taken. Code `keys_full`. */
+export class KeysFullError extends AdmissionError {
+  /** The class's name, also in minified code. */
+  override readonly name = "KeysFullError";
+  /** Name of the keyed limiter. */
+  readonly limiter: string;
+  /** How many keys it may have. */
+  readonly maxKeys: number;
+  /** Always null: a key goes out of use by events, or at an instant that nobody looked for. */
+  readonly retryAfterMs: number | null = null;
+
+  /** For keyed limiters: the message, and what is full. */
+  constructor(message: string, facts: { limiter: string; maxKeys: number }) {
+    super("keys_full", message);
+    this.limiter = facts.limiter;
+    this.maxKeys = facts.maxKeys;
+  }
+}
+
 /** The wait took longer than the caller allows. Code `timeout`. */
 export class TimeoutError extends AdmissionError {
   /** The class's name, also in minified code. */

@@ -1,4 +1,5 @@
 import type { LimiterIdentity, RateLimiter } from "./account.ts";
+import { KeyedRateLimiter, type LimiterKey } from "./accounts/keyed_rate_limiter.ts";
 import { InvalidStateError } from "./errors.ts";
 import { show } from "./invariant.ts";
 import { wholeMs } from "./clock.ts";
@@ -134,9 +135,22 @@ export class Grant implements Disposable, AsyncDisposable {
    * @throws InvalidStateError after `rollback`, or when the account is no bucket; RangeError or TypeError when the account is
    * not in the demand or `actual` is not a whole number, 0 or more.
    */
-  settle<T>(limiter: RateLimiter<T>, actual: number | null | undefined, amount?: T): void {
-    const entry = entryOf(this.#demand, limiter as RateLimiter<unknown>, amount);
-    checkActual(limiter as unknown as LimiterIdentity, actual);
+  settle<T>(limiter: RateLimiter<T>, actual: number | null | undefined, amount?: T): void;
+  /**
+   * The same for the bucket of a key of a keyed limiter. Settle before the grant is released: until then the key keeps its
+   * account, afterwards a key at rest may be given up, and what is charged later is lost with it.
+   *
+   * @param key that the demand was added on.
+   * @throws as the other form.
+   */
+  settle<K extends LimiterKey>(
+    limiter: KeyedRateLimiter<K>,
+    actual: number | null | undefined,
+    key: NoInfer<K>,
+  ): void;
+  settle(limiter: Settled, actual: number | null | undefined, amount?: unknown): void {
+    const entry = entryOf(this.#demand, limiter, amount);
+    checkActual(limiter, actual);
     if (this.#settlement === "rolled back") {
       throw new InvalidStateError(
         `Cannot settle ${
@@ -165,7 +179,11 @@ export class Grant implements Disposable, AsyncDisposable {
   }
 }
 
-function entryOf(demand: DemandSnapshot, limiter: RateLimiter<unknown>, amount: unknown): number {
+/** What a caller may settle. */
+type Settled = RateLimiter<unknown> | KeyedRateLimiter<LimiterKey>;
+
+function entryOf(demand: DemandSnapshot, limiter: Settled, amount: unknown): number {
+  if (limiter instanceof KeyedRateLimiter) return entryOfKey(demand, limiter, amount);
   const key = amount === undefined ? null : limiter.accountFor(amount);
   const at = demand.entries.findIndex((entry) =>
     entry.limiter === limiter && (key === null || entry.key === key)
@@ -178,7 +196,17 @@ function entryOf(demand: DemandSnapshot, limiter: RateLimiter<unknown>, amount: 
   );
 }
 
-function checkActual(limiter: LimiterIdentity, actual: unknown): void {
+function entryOfKey({ entries }: DemandSnapshot, keyed: KeyedRateLimiter<LimiterKey>, key: unknown): number {
+  const at = entries.findIndex((entry) => entry.wasReachedBy(keyed, key));
+  if (at >= 0) return at;
+  throw new RangeError(
+    `Cannot settle key ${show(key)} of ${
+      show(keyed.name)
+    }: the demand of this grant does not name it, pass a key that it names`,
+  );
+}
+
+function checkActual(limiter: Settled, actual: unknown): void {
   if (actual === null || actual === undefined || Number.isNaN(actual)) return;
   const what = `Cannot settle ${show(nameOf(limiter))}: actual is ${show(actual)}`;
   if (typeof actual !== "number") {
@@ -190,6 +218,7 @@ function checkActual(limiter: LimiterIdentity, actual: unknown): void {
 }
 
 function nameOf(limiter: unknown): string {
+  if (limiter instanceof KeyedRateLimiter) return limiter.name;
   const name = (limiter as Partial<LimiterIdentity> | null)?.limiterName;
   return typeof name === "string" ? name : "the account";
 }

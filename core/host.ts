@@ -67,9 +67,16 @@ export class KernelHost<Waiter extends object = object> {
     this.#collectedAccounts.register(account, record, account);
   }
 
-  /** The account frees its record itself. */
-  forgetObject(account: object): void {
+  /** Frees the record of a built-in account as soon as nothing names it. */
+  closeRecord(account: object, record: AccountRecord): void {
     this.#collectedAccounts.unregister(account);
+    this.guard((kernel) => kernel.closeAccount(record, 0));
+  }
+
+  /** The same for an account that lives on: its next use opens another record. */
+  forgetRecord(account: object, record: AccountRecord): void {
+    this.#nativeRecords.delete(account);
+    this.closeRecord(account, record);
   }
 
   /**

@@ -63,6 +63,7 @@ export interface Kernel {
   closeAccount(account: AccountRecord, wasCollected: number): void;
   accountCount(): number;
   accountGeneration(account: AccountRecord): number;
+  namedBy(account: AccountRecord): number;
   setSlot(account: AccountRecord, isInstalled: number): void;
   touch(account: AccountRecord): number;
   heldOn(account: AccountRecord): number;

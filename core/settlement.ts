@@ -130,7 +130,7 @@ export function bucketOf(grant: Grant, index: number): TokenBucketRateLimiter {
 export function reconcileEntry(monitor: Monitor, grant: Grant, index: number, actual: number): void {
   const bucket = bucketOf(grant, index);
   const reserved = demandOf(grant).entries[index]!.sum;
-  const { record } = nativeBinding(bucket)!;
+  const { record } = nativeBinding(bucket, false)!;
   const now = toTicks(monitor.clock.now());
   const bits = monitor.host.guard((kernel) => kernel.reconcile(record, actual - reserved, now));
   monitor.host.deliverWakes(bits);

@@ -18,6 +18,7 @@ const PRINTS: Readonly<Record<string, RegExp>> = {
   "elastic_window.ts": /^9\/10 .*2000ms.*HEALTHY.* throttle:2\.0x false$/m,
   "health.ts": /^gpt +token_bucket +0\/6,000 +0% +0 +throttle:1\.5x\ndb:orders +semaphore +3\/4 +75% +0 +-$/m,
   "http_connection_gate.ts": /^http 1\/64 active, 63 free$/m,
+  "keyed.ts": /^200 for 2001:db8:0:7::\/64\nclient 2001:db8:0:7::\/64 1 1$/m,
   "memory_gate.ts": /^true blocked\nfalse GREEN$/m,
   "model_gate.ts": /^judge-large 1\/1 active, 0 free false$/m,
   "own_account.ts": /60 MB beside 30.*30 MB beside 60.*50 MB beside 0/s,

@@ -25,9 +25,11 @@ export class CountingGate extends NativeAccount<void> {
     readsClock: false,
     openRecord: (gate, kernel) => kernel.openGate(gate.#capacity),
     tally: (gate, amounts) => unitTally(gate.limiterName, amounts, "permit"),
+    isLikeNew: (gate) => !gate.#isResized && gate.#inUse() === 0,
   };
 
   #capacity: number;
+  #isResized = false;
 
   /**
    * A gate whose permits are all free.
@@ -58,7 +60,7 @@ export class CountingGate extends NativeAccount<void> {
 
   /** Permits in use now; above the capacity while running work exceeds a lowered one. */
   override get currentInUse(): number {
-    return base.read(this, (record, kernel) => kernel.gateInUse(record), 0);
+    return this.#inUse();
   }
 
   /** Capacity, free permits and the last take or give. */
@@ -80,7 +82,12 @@ export class CountingGate extends NativeAccount<void> {
     const checked = checkedCapacity(this.limiterName, capacity);
     const bits = base.call(this, (record, kernel) => kernel.resizeGate(record, checked));
     this.#capacity = checked;
+    this.#isResized = true;
     base.wakeAll(this, bits);
+  }
+
+  #inUse(): number {
+    return base.read(this, (record, kernel) => kernel.gateInUse(record), 0);
   }
 }
 

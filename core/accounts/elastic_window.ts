@@ -15,7 +15,14 @@ import type { AccountRecord, Kernel } from "../kernel.ts";
 import { type Logger, safeLogger } from "../logger.ts";
 import { UpstreamFailure } from "../models/upstream_failure.ts";
 import { type CircuitState, ElasticWindowStatus } from "../statuses.ts";
-import { BLOCKED, COOLING_DOWN, NEVER_PERMITS, PROBING, THROTTLE_UNITS } from "../../assembly/layout.ts";
+import {
+  BLOCKED,
+  COOLING_DOWN,
+  HEALTHY,
+  NEVER_PERMITS,
+  PROBING,
+  THROTTLE_UNITS,
+} from "../../assembly/layout.ts";
 
 const TICKS_PER_RECOVERY_MINUTE = 60_000_000;
 
@@ -40,11 +47,14 @@ export class ElasticWindowRateLimiter extends NativeAccount<void> {
     openRecord: (window, kernel) => window.#openRecord(kernel),
     tally: (window, amounts) => unitTally(window.limiterName, amounts, "slot"),
     refusal: (window, asked, verdict) => window.#refusal(asked, verdict),
+    isLikeNew: (window) => window.#isLikeNew(),
   };
 
   readonly #options: CheckedWindowOptions;
   readonly #logger: Logger;
   #lastFailure: UpstreamFailure | null = null;
+  /** Since the last success: at a maximum throttle of 0 failures count towards the circuit, and nothing else shows them. */
+  #hasFailed = false;
 
   /**
    * An empty window at throttle 0, its circuit closed.
@@ -142,6 +152,7 @@ export class ElasticWindowRateLimiter extends NativeAccount<void> {
   override onSuccess(): void {
     const before = this.circuitState;
     const bits = base.call(this, (record, kernel) => kernel.windowSucceed(record, base.nowTicks(this)));
+    this.#hasFailed = false;
     if (before !== "HEALTHY" && this.circuitState === "HEALTHY") {
       this.#logger.info(`${this.limiterName}: circuit closed`);
     }
@@ -163,10 +174,22 @@ export class ElasticWindowRateLimiter extends NativeAccount<void> {
     const before = this.circuitState;
     base.call(this, (record, kernel) => kernel.windowFail(record, base.nowTicks(this)));
     this.#lastFailure = failure;
+    this.#hasFailed = true;
     this.#logger.warn(`${this.limiterName}: ${failure.summary()}`);
     if (before !== "BLOCKED" && this.circuitState === "BLOCKED") {
       this.#logger.warn(`${this.limiterName}: circuit open for ${this.cooldownRemainingMs} ms`);
     }
+  }
+
+  #isLikeNew(): boolean {
+    if (this.#hasFailed) return false;
+    const now = base.nowTicks(this);
+    return base.call(
+      this,
+      (record, kernel) =>
+        kernel.windowThrottle(record) === 0 && kernel.windowCircuit(record) === HEALTHY &&
+        kernel.windowInUse(record, now) === 0,
+    );
   }
 
   #openRecord(kernel: Kernel): AccountRecord {

@@ -1,9 +1,11 @@
 import { AbstractRateLimiter, type LimiterIdentity } from "../account.ts";
-import { type Clock, isClock, systemClock, toMs, toTicks, turnWallNow } from "../clock.ts";
+import { type Clock, systemClock, toMs, toTicks, turnWallNow } from "../clock.ts";
 import { InvalidStateError, type UncorrectableError } from "../errors.ts";
 import { currentHost, type KernelHost, opened } from "../host.ts";
 import type { AccountRecord, Kernel } from "../kernel.ts";
-import type { NativeBase, NativeBinding, NativeClass } from "./native_class.ts";
+import { noteDisposal } from "./disposals.ts";
+import { checkMaking, disposed } from "./native_checks.ts";
+import type { Keeping, NativeBase, NativeBinding, NativeClass } from "./native_class.ts";
 import { usesVerbsOf } from "./native_verbs.ts";
 import { invariant, show } from "../invariant.ts";
 import { neverError, type Tally } from "./refusals.ts";
@@ -11,21 +13,19 @@ import { GIVE_DECLINED, NEVER_PERMITS, WAKE_SLOT, YES } from "../../assembly/lay
 
 /** What the built-in classes use of their base. */
 export let base: NativeBase;
-let bind: (account: NativeAccount<unknown>) => NativeBinding;
+/** What a keeper of accounts may do with them. */
+export let keeping: Keeping;
+let bind: (account: NativeAccount<unknown>, isAsked: boolean) => NativeBinding;
 let wakeSlot: (account: NativeAccount<unknown>) => void;
 let hasRecord: (account: NativeAccount<unknown>) => boolean;
 let refuse: (account: NativeAccount<unknown>, asked: Tally, verdict: number) => UncorrectableError;
 
-/** The kernel record behind a built-in account, made on first use; null for any other account. */
-export function nativeBinding(limiter: object): NativeBinding | null {
-  return limiter instanceof NativeAccount ? bind(limiter) : null;
-}
-
-let disposals = 0;
-
-/** How many built-in accounts were disposed in this process: while it stands still, what was usable is usable. */
-export function disposalCount(): number {
-  return disposals;
+/**
+ * The kernel record behind a built-in account, made on first use; null for any other account. `isAsked`: whether it is for a
+ * demand that may take from it.
+ */
+export function nativeBinding(limiter: object, isAsked = true): NativeBinding | null {
+  return limiter instanceof NativeAccount ? bind(limiter, isAsked) : null;
 }
 
 /** Whether an account is a built-in one that was disposed and that no waiter and no grant names any more. */
@@ -53,19 +53,32 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   #generation = 0;
   #hasSlot = false;
   #isDisposed = false;
+  #onUse: ((isAsked: boolean) => void) | null = null;
 
   static {
-    bind = (account) => account.#bindForDemand();
+    bind = (account, isAsked) => account.#bindForDemand(isAsked);
     wakeSlot = (account) => account.#runSlot();
     refuse = (account, asked, verdict) => account.#refusal(asked, verdict);
     hasRecord = (account) => !account.#isDisposed || account.#read(() => 1, 0) === 1;
     base = {
       call: (account, operation) => account.#call(operation),
       read: (account, operation, idle) => account.#read(operation, idle),
-      wakeAll: (account, bits) => account.#wakeAll(bits),
+      wakeAll: (account, bits) => account.#wakeAll(bits, true),
       nowTicks: (account) => account.#nowTicks(),
       wallNow: (account) => account.#clock.wallNow(),
       lastActivity: (account) => account.#lastActivity(),
+    };
+    keeping = {
+      isUsable: (account) => account.#isUsable,
+      isNative: (account) => usesVerbsOf(account, account.#class.prototype),
+      isLikeNew: (account) => account.#isLikeNew(),
+      namedBy: (account) => account.#namedBy(),
+      watch: (account, onUse) => {
+        account.#onUse = onUse;
+        // Demands that know the record have to come through `#bind` again.
+        if (onUse !== null) noteDisposal();
+      },
+      letGo: (account) => account.#letGo(),
     };
   }
 
@@ -77,18 +90,7 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
    */
   constructor(name: string, its: NativeClass<NativeAccount<T>, T>, clock: Clock = systemClock) {
     super();
-    if (typeof name !== "string" || name === "") {
-      throw new TypeError(
-        `Cannot make a ${new.target.name}: name is ${show(name)}, it should be a non-empty string`,
-      );
-    }
-    if (!isClock(clock)) {
-      throw new TypeError(
-        `Cannot make ${show(name)}: clock is ${
-          show(clock)
-        }, it should be a Clock ({ now, wallNow, setTimer })`,
-      );
-    }
+    checkMaking(new.target.name, name, clock);
     this.#name = name;
     this.#class = its;
     this.#clock = clock;
@@ -122,7 +124,7 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
    * amount that is none. Nothing is credited then.
    */
   override give(amounts: readonly T[]): void {
-    const { count, sum } = this.#tally(amounts);
+    const { count, sum } = this.#class.tally(this, amounts);
     this.#use().stampWall(this.#clock);
     const bits = this.#call((record, kernel) => kernel.give(record, count, sum, this.#nowTicks()));
     if ((bits & GIVE_DECLINED) !== 0) {
@@ -130,7 +132,7 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
         `Cannot give ${count} permits back to ${show(this.#name)}: only ${this.currentInUse} are in use`,
       );
     }
-    this.#gained(bits);
+    this.#wakeAll(bits, false);
   }
 
   /**
@@ -140,8 +142,8 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
    * @throws TypeError or RangeError for an amount that is none; InvalidStateError once disposed.
    */
   override earliestFit(mine: readonly T[], ahead: readonly T[]): number | null {
-    const own = this.#tally(mine);
-    const reserved = this.#tally(ahead);
+    const own = this.#class.tally(this, mine);
+    const reserved = this.#class.tally(this, ahead);
     const { kernel } = this.#use();
     const ticks = this.#call((record) =>
       kernel.earliestFit(record, own.count + reserved.count, own.sum + reserved.sum, this.#nowTicks())
@@ -153,6 +155,7 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   override onCapacityChange(wake: (() => void) | null): void {
     super.onCapacityChange(wake);
     this.#hasSlot = wake !== null;
+    this.#onUse?.(false);
     const binding = this.#binding;
     // The record of a disposed account may be another account's by now.
     if (binding === null || this.#isDisposed || binding.host.defect !== null) return;
@@ -167,11 +170,10 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   dispose(): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
-    disposals++;
+    noteDisposal();
     const binding = this.#binding;
     if (binding === null || binding.host.defect !== null || !binding.isNative) return;
-    binding.host.forgetObject(this);
-    binding.host.guard((kernel) => kernel.closeAccount(binding.record, 0));
+    binding.host.closeRecord(this, binding.record);
   }
 
   /** `dispose`, at the end of a `using` block. */
@@ -182,7 +184,7 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   /** Tells everyone who waits on this account that it gained room. */
   protected override capacityChanged(): void {
     const { kernel } = this.#use();
-    this.#gained(this.#call((record) => kernel.touch(record)));
+    this.#wakeAll(this.#call((record) => kernel.touch(record)), false);
   }
 
   #call<R>(operation: (record: AccountRecord, kernel: Kernel) => R): R {
@@ -209,29 +211,20 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
     return stamp === 0 ? this.#createdAt : stamp;
   }
 
-  #tally(amounts: readonly T[]): Tally {
-    return this.#class.tally(this, amounts);
-  }
-
   #refusal(asked: Tally, verdict: number): UncorrectableError {
     return this.#class.refusal?.(this, asked, verdict) ?? neverError(this, asked, verdict);
   }
 
-  #wakeAll(bits: number): void {
-    this.#use().deliverWakes(bits);
-    if ((bits & WAKE_SLOT) !== 0) this.#runSlot();
-  }
-
-  /** As `wakeAll`, for what a failed attempt may be doing when it gives back. */
-  #gained(bits: number): void {
-    this.#use().deliverWakes(bits, false);
+  /** What a failed attempt gives back is no news. */
+  #wakeAll(bits: number, isNews: boolean): void {
+    this.#use().deliverWakes(bits, isNews);
     if ((bits & WAKE_SLOT) !== 0) this.#runSlot();
   }
 
   #ask(verb: "fits" | "tryTake", mine: readonly T[], ahead: readonly T[]): boolean {
-    const own = this.#tally(mine);
-    const reserved = this.#tally(ahead);
-    const { kernel } = this.#use();
+    const own = this.#class.tally(this, mine);
+    const reserved = this.#class.tally(this, ahead);
+    const { kernel } = this.#bind(true).host;
     if (verb === "tryTake") this.#use().stampWall(this.#clock);
     const verdict = this.#call((record) =>
       kernel[verb](record, own.count, own.sum, reserved.count, reserved.sum, this.#nowTicks())
@@ -244,17 +237,40 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
     return this.#bind().host;
   }
 
-  #bindForDemand(): NativeBinding {
+  #bindForDemand(isAsked: boolean): NativeBinding {
     if (this.#isDisposed) throw disposed(this.#name);
-    return this.#bind();
+    return this.#bind(isAsked);
   }
 
-  #bind(): NativeBinding {
+  #bind(isAsked = false): NativeBinding {
     // Waiters and grants of a subclass that overrides a verb are asked and settled through it to the end.
     if (this.#isDisposed && this.#binding?.isNative !== false) throw disposed(this.#name);
+    this.#onUse?.(isAsked);
     const binding = this.#binding ?? this.#open();
     binding.host.assertSound();
     return binding;
+  }
+
+  get #isUsable(): boolean {
+    return !this.#isDisposed && (this.#binding?.host.defect ?? null) === null;
+  }
+
+  #isLikeNew(): boolean {
+    return !this.#hasSlot && (this.#binding === null || this.#class.isLikeNew?.(this) === true);
+  }
+
+  #namedBy(): number {
+    const binding = this.#binding;
+    if (binding === null || !this.#isUsable) return 0;
+    return binding.host.guard((kernel) => kernel.namedBy(binding.record));
+  }
+
+  #letGo(): void {
+    const binding = this.#binding;
+    if (binding === null) return;
+    this.#binding = null;
+    noteDisposal();
+    binding.host.forgetRecord(this, binding.record);
   }
 
   #open(): NativeBinding {
@@ -274,10 +290,6 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
   #runSlot(): void {
     super.capacityChanged();
   }
-}
-
-function disposed(name: string): InvalidStateError {
-  return new InvalidStateError(`Cannot use ${show(name)}: it was disposed, make a new account`);
 }
 
 /** The error for a demand that an account refuses, as the kernel's verdict says. */

@@ -17,6 +17,8 @@ export interface NativeClass<A, T> {
   tally(account: A, amounts: readonly T[]): Tally;
   /** The error for what the kernel refused with a verdict of NEVER_PERMITS or more; `neverError` when left out. */
   refusal?(account: A, asked: Tally, verdict: number): UncorrectableError;
+  /** Whether an account answers now, and from now on, as one that was just made; never when left out. */
+  isLikeNew?(account: A): boolean;
 }
 
 /** What the built-in classes use of their base. Functions: a subclass may have a `read` or a `call` of its own. */
@@ -50,4 +52,20 @@ export interface NativeBinding {
   clock: Clock | null;
   /** Whether the kernel asks the record itself; a subclass that overrides a verb is asked like a custom account. */
   isNative: boolean;
+}
+
+/** What the keeper of many built-in accounts may do with each of them. */
+export interface Keeping {
+  /** Whether its kernel lives and it was not disposed. */
+  isUsable(account: NativeAccount<never>): boolean;
+  /** Whether it answers with the verbs of its built-in class, so that the kernel answers for it. */
+  isNative(account: NativeAccount<never>): boolean;
+  /** Whether it answers now, and from now on, as one that was just made. This is a use, of which a watch hears. */
+  isLikeNew(account: NativeAccount<never>): boolean;
+  /** NAMED_BY_ bits: whether a waiter, or a grant that is not settled, names it; 0 for one that is not usable. */
+  namedBy(account: NativeAccount<never>): number;
+  /** Installs what runs before the next use, told whether somebody may take from it then; null clears it. */
+  watch(account: NativeAccount<never>, onUse: ((isAsked: boolean) => void) | null): void;
+  /** Gives the kernel record of an account up that is like new and that nobody names: the next use opens another. */
+  letGo(account: NativeAccount<never>): void;
 }

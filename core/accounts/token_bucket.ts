@@ -40,11 +40,13 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
     readsClock: true,
     openRecord: (bucket, kernel, nowTicks) => kernel.openBucket(bucket.#tpm, bucket.#rpm, nowTicks),
     tally: (bucket, amounts) => tokenTally(bucket.limiterName, amounts),
+    isLikeNew: (bucket) => bucket.#isLikeNew(),
   };
 
   readonly #logger: Logger;
   #tpm: number;
   #rpm: number;
+  #isReconfigured = false;
 
   /**
    * A full bucket at throttle 0.
@@ -122,6 +124,7 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
     );
     this.#tpm = tpm;
     this.#rpm = rpm;
+    this.#isReconfigured = true;
     this.#logger.info(
       `Updated rate limits for ${this.limiterName}: ${rpm} requests and ${tpm} tokens per minute`,
     );
@@ -173,6 +176,18 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
     }
     this.#logger.warn(`${this.limiterName}: ${failure.summary()}`);
     this.record429();
+  }
+
+  /** At throttle 0 the kernel counts no successes, and whole levels have no fraction: full says it all. */
+  #isLikeNew(): boolean {
+    if (this.#isReconfigured) return false;
+    const now = base.nowTicks(this);
+    return base.call(
+      this,
+      (record, kernel) =>
+        kernel.bucketThrottle(record) === 0 && kernel.bucketTokens(record, now) === this.#tpm &&
+        kernel.bucketRequests(record, now) === this.#rpm,
+    );
   }
 
   #tokens(): number {

@@ -47,6 +47,12 @@ export class TwinLedger {
     return this.#accounts.has(account) ? 0 : 1;
   }
 
+  namedBy(account: number): number {
+    const { waiterPins, held, grantPins } = this.account(account);
+    return (waiterPins > 0 || held > 0 ? layout.NAMED_BY_WAITER : 0) |
+      (grantPins > 0 ? layout.NAMED_BY_GRANT : 0);
+  }
+
   setSlot(account: number, isInstalled: number): void {
     this.account(account).hasSlot = isInstalled !== 0;
   }

@@ -4,7 +4,7 @@ import { plainMs, waitMs } from "./waits.ts";
 
 /**
  * The headers of an answer: a `Headers`, anything else that has `get(name)` and is asked in lower case, or a record whose
- * names may have any letter case. Of repeated headers the first value counts.
+ * names may have any letter case. Of repeated headers the first value counts, but for `clientAddress`, which reads from the end.
  */
 export type HeaderSource =
   | { get(name: string): unknown }
@@ -30,7 +30,7 @@ export class HeaderView {
 
   constructor(source: unknown, wallMs: number) {
     this.wallMs = wallMs;
-    this.#read = quietly(() => lookup(source)) ?? (() => undefined);
+    this.#read = headerLookup(source);
   }
 
   /** A whole number from 0 to 2^31 - 1, or null. */
@@ -65,6 +65,11 @@ export class HeaderView {
     });
     return typeof value === "string" ? firstOfList(value) : null;
   }
+}
+
+/** Asks a source for a name in lower case, as it stands there; what is no source or throws as it is looked at has nothing. */
+export function headerLookup(source: unknown): (name: string) => unknown {
+  return quietly(() => lookup(source)) ?? (() => undefined);
 }
 
 /** How a source is asked for a name. */
