@@ -7,6 +7,7 @@ import process from "node:process";
 import { pack } from "./pack.ts";
 import { runInBrowser } from "./smoke/browser.ts";
 import {
+  DRIZZLE_COMMANDS,
   runOnServer,
   runOnWorkerd,
   SERVER_COMMANDS,
@@ -26,7 +27,7 @@ async function main(): Promise<number> {
   console.log(`smoke: installing and type-checking against ${tarball} ...`);
   const workspace = await openWorkspace(tarball);
   try {
-    const results = Object.entries(SERVER_COMMANDS).map(([name, command]) =>
+    const results = Object.entries({ ...SERVER_COMMANDS, ...DRIZZLE_COMMANDS }).map(([name, command]) =>
       report(name, runOnServer(command, workspace.folder))
     );
     for (const date of WORKERD_DATES) {

@@ -60,6 +60,19 @@ function judge(results: readonly FileResult[]): Outcome {
   return { counts: { passed, failed: failed + crashes, skipped }, faults };
 }
 
+/** What was skipped, a line for each suite: its title says why. */
+function skippedSuites(results: readonly FileResult[]): string[] {
+  const suites = new Map<string, Set<string>>();
+  for (const { file, verdicts } of results) {
+    for (const [title, each] of verdicts) {
+      if (!each.includes("skipped")) continue;
+      const suite = `${file}: ${title.split(" > ")[0]}`;
+      suites.set(suite, (suites.get(suite) ?? new Set()).add(title));
+    }
+  }
+  return [...suites].map(([suite, titles]) => `skipped: ${titles.size} cases of ${suite}`);
+}
+
 function close({ passed, failed, skipped }: Counts): void {
   process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
   console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
@@ -85,6 +98,7 @@ async function main(args: readonly string[]): Promise<void> {
   const results = await runFiles(files, soak);
   const { counts, faults } = judge(results);
   for (const fault of faults) console.error(fault);
+  for (const line of skippedSuites(results)) console.log(line);
   for (const runtime of RUNTIMES) {
     const own = results.filter((each) => each.runtime === runtime);
     const { passed, failed, skipped } = countVerdicts(own.map((each) => each.verdicts));

@@ -62,6 +62,25 @@ describe("AbstractDBResourceProvider", () => {
     assert.deepEqual(provider.log, ["checkOut", ...work, "restore", "handBack sound"]);
   });
 
+  it("the end of the job's work is told once, when a close begins and before it waits for anything", async () => {
+    const { provider, handle } = await begun();
+    provider.script.commitOn = () => settle();
+    provider.endOfWork = () => void provider.log.push("endWork");
+    const commit = provider.commit(handle);
+    const closes = [provider.close(handle), provider.close(handle)];
+    assert.deepEqual(provider.log, ["endWork"]);
+    await Promise.all([commit, ...closes]);
+    assert.deepEqual(provider.log, ["endWork", "commitOn", "restore", "handBack sound"]);
+  });
+
+  it("an end of work that throws makes the connection unsound, and the close goes on", async () => {
+    const { provider, handle } = await begun();
+    provider.endOfWork = fails("no fence");
+    const fault = await faultOf(provider.close(handle));
+    assert.match(fault.message, /no fence/);
+    assert.deepEqual(provider.log, ["rollbackOn", "restore", "handBack unsound"]);
+  });
+
   it("DB-03 a checkout that fails is refused with the driver's error as cause", async () => {
     const provider = new ScriptedProvider();
     provider.script.checkOut = fails("the pool is exhausted");

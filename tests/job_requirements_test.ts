@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";
 import {
   CountingGate,
-  type Demand,
+  Demand,
   type JobAccounts,
   JobRequirements,
   ModelBinding,
@@ -86,6 +86,26 @@ describe("The demand of a job", () => {
         "db:b [-]",
         "db:a [-]",
       ]);
+    }),
+  );
+
+  it(
+    "BLD-02 has all of an included demand between limiters and databases, amount for amount, and no HTTP for it",
+    scenario((world) => {
+      const { jobs, accounts } = open(world);
+      const [y, x] = [jobs.listener("y"), world.gate("x", 5)];
+      const more = new Demand().add(y, 3).add(x, 2).add(y, 4);
+      const requirements = new JobRequirements().database(jobs.database("a")).include(more).include(more);
+      requirements.limiter(world.gate("z", 5));
+      assert.equal(new JobRequirements().include(more).isEmpty, false);
+      assert.equal(new JobRequirements().include(new Demand()).isEmpty, true);
+      more.add(world.gate("later", 1));
+      const expected = ["z [-]", "y [3 4 3 4]", "x [- - - -]", "db:a [-]"];
+      assert.deepEqual(lines(requirements.demand(accounts)), expected);
+      assert.throws(() => requirements.include({} as Demand), {
+        name: "TypeError",
+        message: "Cannot declare a job: included demand is an object of class Object, it should be a Demand",
+      });
     }),
   );
 

@@ -15,6 +15,8 @@ export class ScriptedProvider extends AbstractDBResourceProvider<Connection> {
   /** What was asked, in order; `handBack` with whether the connection is sound. */
   readonly log: string[] = [];
   script: Partial<Record<Hook, () => void | Promise<void>>> = {};
+  /** Called when the base says that the job's work ends. */
+  endOfWork: () => void = () => {};
   #made = 0;
 
   constructor() {
@@ -40,6 +42,10 @@ export class ScriptedProvider extends AbstractDBResourceProvider<Connection> {
 
   protected override rollbackOn(): void | Promise<void> {
     return this.#play("rollbackOn");
+  }
+
+  protected override endWork(): void {
+    this.endOfWork();
   }
 
   protected override restore(): void | Promise<void> {

@@ -48,6 +48,8 @@ export abstract class AbstractDBResourceProvider<T, C = T> implements DBResource
   protected abstract commitOn(connection: C): void | PromiseLike<void>;
   /** Ends the transaction. It is also called after a begin or a commit that failed, so none may be open. */
   protected abstract rollbackOn(connection: C): void | PromiseLike<void>;
+  /** Told at once when a close begins: statements that the job itself sends from now on should fail. Does nothing here. */
+  protected endWork(_connection: C): void {}
   /** Undoes what `checkOut` told the connection, for the next who gets it. */
   protected abstract restore(connection: C): void | PromiseLike<void>;
   /**
@@ -156,6 +158,8 @@ export abstract class AbstractDBResourceProvider<T, C = T> implements DBResource
   async #close(held: HeldConnection<C>): Promise<void> {
     const faults: unknown[] = [];
     const collect = (fault: unknown) => void faults.push(fault);
+    // Otherwise a job that still runs could write after the rollback, with nothing open that could be rolled back.
+    void this.#ask("close", () => this.endWork(held.connection)).catch(collect);
     await held.inTurn(async () => {
       if (held.isAborted) return;
       await this.#rollBack(held);

@@ -56,7 +56,8 @@ export class JobAttempt<R> {
     this.#tools = tools;
     this.#course = new JobCourse(job.context.id, tools.logger);
     this.#handles = new JobHandles(this.#course);
-    const only = new Set(job.declared.limiters.map(({ limiter }) => limiter));
+    const { limiters, included } = job.declared;
+    const only = new Set([...limiters, ...included].map(({ limiter }) => limiter));
     this.#audience = { demand: demandOf(grant), logger: tools.logger, only };
   }
 

@@ -22,7 +22,7 @@ export interface DatabaseUse {
   readonly transaction?: boolean;
 }
 
-/** A custom limiter of a job, and what the job takes of it. */
+/** A custom limiter of a job, and what the job takes of it at once. */
 export interface DeclaredLimiter {
   /** The account. */
   readonly limiter: RateLimiter<unknown>;
@@ -45,6 +45,9 @@ export interface JobDeclaration {
   /** Each limiter once. */
   readonly limiters: readonly DeclaredLimiter[];
   /** Each provider once. */
+  /** The amounts of included demands. */
+  readonly included: readonly DeclaredLimiter[];
+  /** Each with its use. */
   readonly databases: readonly DeclaredDatabase[];
   /** Milliseconds, or null. */
   readonly timeoutMs: number | null;
@@ -75,6 +78,7 @@ export class JobRequirements {
   readonly timeoutMs: number | null;
   readonly #models: ModelBinding[] = [];
   readonly #limiters = new Map<RateLimiter<unknown>, unknown>();
+  readonly #included: DeclaredLimiter[] = [];
   readonly #databases = new Map<DBResourceProvider<unknown>, DeclaredDatabase>();
   #http = false;
 
@@ -113,6 +117,20 @@ export class JobRequirements {
   }
 
   /**
+   * Declares all that a demand names now, amount for amount, beside what else is declared. Its accounts hear how the work went, as
+   * limiters do; a place in the HTTP pool is taken only if the demand names one.
+   *
+   * @throws TypeError when it is no Demand.
+   */
+  include(demand: Demand): this {
+    if (!(demand instanceof Demand)) throw unfit("included demand", demand, "a Demand");
+    for (const { limiter, amounts } of demand.entries) {
+      for (const amount of amounts) this.#included.push(Object.freeze({ limiter, amount }));
+    }
+    return this;
+  }
+
+  /**
    * Declares a permit of a database and a handle on it. Declared again, the provider keeps its place and the new use counts.
    *
    * @throws TypeError when it is no provider, or the use is not as said.
@@ -129,7 +147,8 @@ export class JobRequirements {
 
   /** Whether nothing was declared: such a job only gives orders to others. */
   get isEmpty(): boolean {
-    return !this.#http && this.#models.length + this.#limiters.size + this.#databases.size === 0;
+    const declared = [this.#models.length, this.#limiters.size, this.#included.length, this.#databases.size];
+    return !this.#http && declared.every((count) => count === 0);
   }
 
   /** What is declared now. */
@@ -140,13 +159,14 @@ export class JobRequirements {
       limiters: Object.freeze(
         [...this.#limiters].map(([limiter, amount]) => Object.freeze({ limiter, amount })),
       ),
+      included: Object.freeze([...this.#included]),
       databases: Object.freeze([...this.#databases.values()]),
       timeoutMs: this.timeoutMs,
     });
   }
 
   /**
-   * What the job asks of admission: the accounts of its models, the HTTP gate once if anything needs it, its limiters, the gates of
+   * What the job asks of admission: the accounts of its models, the HTTP gate once if anything needs it, its limiters and included demands, the gates of
    * its databases, each in the order of declaration. It is another demand each time.
    *
    * @throws InvalidStateError when a model is not resolved or not priced; and as `Demand.add` and the accounts do.
@@ -158,13 +178,13 @@ export class JobRequirements {
 
 /** The demand of a declaration. */
 export function demandFor(declared: JobDeclaration, accounts: JobAccounts): Demand {
-  const { models, limiters, databases } = declared;
+  const { models, limiters, included, databases } = declared;
   const demand = new Demand();
   for (const binding of models) binding.addTo(demand, accounts);
   const needsHttp = declared.http || models.length > 0 ||
     limiters.some(({ limiter }) => limiter.requiresHttpConnection === true);
   if (needsHttp) demand.add(accounts.http);
-  for (const { limiter, amount } of limiters) demand.add(limiter, amount);
+  for (const { limiter, amount } of [...limiters, ...included]) demand.add(limiter, amount);
   for (const { provider } of databases) demand.add(provider.admission);
   return demand;
 }

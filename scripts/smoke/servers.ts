@@ -20,6 +20,13 @@ export const SERVER_COMMANDS: Readonly<Record<string, readonly string[]>> = {
   deno: ["deno", "run", "--quiet", "--no-prompt", "--node-modules-dir=manual", "main.js"],
 };
 
+/** The same for the program with Drizzle, whose database in memory asks Deno's user for everything. */
+export const DRIZZLE_COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  "node drizzle": ["node", "drizzle/main.js"],
+  "bun drizzle": ["bun", "drizzle/main.js"],
+  "deno drizzle": ["deno", "run", "-A", "--quiet", "--node-modules-dir=manual", "drizzle/main.js"],
+};
+
 /** Runs the program with one of the commands. */
 export function runOnServer(command: readonly string[], folder: string): SmokeResult {
   const [name = "", ...args] = command;

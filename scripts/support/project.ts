@@ -11,6 +11,7 @@ export const ROOT: string = dirname(dirname(dirname(fileURLToPath(import.meta.ur
 /** Entry of the package -> source file. The exports of deno.json are the same. */
 export const ENTRIES: Readonly<Record<string, string>> = {
   ".": "mod.ts",
+  "./drizzle": "adapters/drizzle/mod.ts",
   "./fetch": "adapters/fetch.ts",
   "./hono": "adapters/hono.ts",
   "./testing": "testing/mod.ts",
