@@ -14,6 +14,7 @@ import {
   Demand,
   ElasticWindowRateLimiter,
   InvalidStateError,
+  JobTimeoutError,
   NestedDemandError,
   TimeoutError,
   TokenBucketRateLimiter,
@@ -125,7 +126,7 @@ describe("A refusal of Hono's admit", () => {
     assert.deepEqual(problem["violated-policies"], ["search"]);
   });
 
-  it("is a 503 when admission was stopped, a 402 or 422 when the error says so", async () => {
+  it("is a 503 when admission was stopped, a 402, 422 or 504 when the error says so", async () => {
     const admission = new Admission({ memory: null }).start();
     admission.stop();
     const demand = new Demand().add(new CountingGate("slot", 1));
@@ -134,6 +135,7 @@ describe("A refusal of Hono's admit", () => {
       [new CancellationError("cancelled", "secret"), 503, undefined],
       [new UncorrectableError("secret", { code: "defect" }), 503, undefined],
       [new AdmissionError("spend_cap", "secret"), 402, undefined],
+      [new JobTimeoutError({ timeoutMs: 9, part: "commit", provider: "secret" }), 504, undefined],
       [new CorrectableError("The prompt is too long, shorten it"), 422, "The prompt is too long, shorten it"],
     ];
     for (const [error, status, detail] of cases) {
@@ -143,6 +145,19 @@ describe("A refusal of Hono's admit", () => {
       assert.equal((JSON.parse(text) as { detail?: string }).detail, detail);
       assert.ok(!/secret|stack|\.ts/.test(text), text);
     }
+  });
+
+  it("is a 503 that names the keyed limiter when it has no place for another key, without an instant", async () => {
+    const full = Object.assign(new AdmissionError("keys_full", "secret"), { limiter: "clients" });
+    const response = await refusing(full).request("/");
+    assert.deepEqual([response.status, response.headers.get("retry-after")], [503, null]);
+    assert.deepEqual(await problemOf(response), {
+      type: `${TYPES}temporary-reduced-capacity`,
+      title: "Service Unavailable",
+      status: 503,
+      detail: "The service has no room for this request now.",
+      "violated-policies": ["clients"],
+    });
   });
 
   it("never answers with Retry-After 0, and leaves it out where no time is known", async () => {

@@ -6,7 +6,7 @@ export interface Problem {
   /** A problem type that the RateLimit draft registers, or `about:blank`. */
   readonly type: string;
   readonly title: string;
-  readonly status: 402 | 422 | 429 | 503;
+  readonly status: 402 | 422 | 429 | 503 | 504;
   readonly detail?: string;
   /** The accounts that are short, by the names that the RateLimit fields use; the one that takes longest first. */
   readonly "violated-policies"?: readonly string[];
@@ -55,12 +55,16 @@ export function refusalOf(
       return timeoutRefusal(error, demand);
     case "queue_full":
       return refusal(REDUCED_CAPACITY, short(), retryAfterOf(error));
+    case "keys_full":
+      return refusal(REDUCED_CAPACITY, keyedLimiterOf(error), retryAfterOf(error));
     case "circuit_blocked":
       return refusal(REDUCED_CAPACITY, accountOf(error), retryAfterOf(error));
     case "cancelled":
     case "stopped":
     case "defect":
       return refusal(UNAVAILABLE, [], null);
+    case "job_timeout":
+      return refusal({ type: "about:blank", title: "Gateway Timeout", status: 504 }, [], null);
     case "correctable":
       // Its message is written for whoever made the request.
       return refusal(
@@ -95,6 +99,11 @@ function refusal(
 
 function accountOf(error: AdmissionError): string[] {
   return error instanceof UncorrectableError && error.account !== null ? [error.account] : [];
+}
+
+function keyedLimiterOf(error: AdmissionError): string[] {
+  const { limiter } = error as { limiter?: unknown };
+  return typeof limiter === "string" ? [limiter] : [];
 }
 
 /** Whole seconds, rounded up: a client that waits them out never comes too early. */
