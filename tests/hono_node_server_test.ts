@@ -1,5 +1,6 @@
 // In a file of its own: @hono/node-server replaces the global Request and Response of its process.
 import { honoContract } from "./hono/contract.ts";
 import { nodeServer } from "./hono/servers.ts";
+import { platformOf } from "./hono/site.ts";
 
-honoContract(nodeServer());
+honoContract(platformOf(nodeServer()));

@@ -1,4 +1,5 @@
 import { honoContract } from "./hono/contract.ts";
 import { ownServer } from "./hono/servers.ts";
+import { platformOf } from "./hono/site.ts";
 
-honoContract(await ownServer());
+honoContract(platformOf(await ownServer()));

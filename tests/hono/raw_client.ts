@@ -8,7 +8,7 @@ export interface RawRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One request over its own connection. */
+/** One request over its own connection, which it closes once it has the whole response: workerd leaves it open for 5 s. */
 export class RawClient {
   readonly #socket: Socket;
   readonly closed: Promise<void>;
@@ -17,7 +17,10 @@ export class RawClient {
   constructor(port: number, path: string, { method = "GET", headers = {} }: RawRequest = {}) {
     this.#socket = connect(port, "127.0.0.1");
     this.#socket.setEncoding("utf8");
-    this.#socket.on("data", (text) => this.#received += text);
+    this.#socket.on("data", (text) => {
+      this.#received += text;
+      if (isWhole(this.#received, method)) this.#socket.destroy();
+    });
     this.#socket.on("error", () => {}); // A reset is one way to be closed.
     this.closed = new Promise((resolve) => this.#socket.on("close", () => resolve()));
     const lines = Object.entries({ host: "localhost", connection: "close", ...headers });
@@ -47,13 +50,27 @@ export class RawClient {
   }
 }
 
+/** Whether nothing more can come: by the length that the head tells, or by the last chunk. */
+function isWhole(received: string, method: string): boolean {
+  const headEnd = received.indexOf("\r\n\r\n") + 4;
+  if (headEnd < 4 || received.startsWith("HTTP/1.1 101")) return false;
+  const head = received.slice(0, headEnd);
+  if (method === "HEAD" || /^HTTP\/1\.1 (204|304)/.test(head)) return true;
+  const length = /^content-length: (\d+)\r$/im.exec(head)?.[1];
+  if (length !== undefined) return received.length - headEnd >= Number(length);
+  return /^transfer-encoding: chunked\r$/im.test(head) && received.endsWith("\r\n0\r\n\r\n");
+}
+
 const LIMIT_MS = 10_000;
 
 /** Waits until something holds that sockets bring about; fails with what it was when it does not come. */
-export async function eventually(holds: () => boolean, what: () => string): Promise<void> {
+export async function eventually(
+  holds: () => boolean | Promise<boolean>,
+  what: () => string | Promise<string>,
+): Promise<void> {
   const started = performance.now();
-  while (!holds()) {
-    if (performance.now() - started > LIMIT_MS) throw new Error(`It never came about: ${what()}`);
+  while (!await holds()) {
+    if (performance.now() - started > LIMIT_MS) throw new Error(`It never came about: ${await what()}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }

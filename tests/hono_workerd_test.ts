@@ -1,0 +1,4 @@
+import { honoContract } from "./hono/contract.ts";
+import { workerdPlatform } from "./hono/workerd_platform.ts";
+
+honoContract(workerdPlatform);
