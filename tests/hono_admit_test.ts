@@ -5,6 +5,7 @@ import { describe, it } from "@std/testing/bdd";
 import { Hono } from "hono";
 import { cors } from "hono/cors";
 import { admit } from "../adapters/hono.ts";
+import { Holds } from "../adapters/hono/holds.ts";
 import {
   Admission,
   CountingGate,
@@ -203,6 +204,26 @@ describe("Hono's admit and grants that are held for long", () => {
     await clock.advance(400);
     await app.request("/whole");
     assert.deepEqual([gate.currentInUse, limited.heldCount, told.length], [0, 0, 2]);
+  });
+
+  it("is not held any more once somebody else released it, and is forgotten", async () => {
+    const clock = new ManualClock();
+    const told: string[] = [];
+    const logger = { warn: (text: string) => void told.push(text), info: () => {}, error: () => {} };
+    const { admission, demand } = oneSlot();
+    const holds = new Holds(clock, 1_000, logger);
+    const releases = watchReleases();
+    for (let i = 0; i < 1_000; i++) {
+      const hold = holds.open(admission.tryAdmit(demand)!, holds.sweep());
+      hold.grant.release();
+      if (i % 100 === 0) hold.end();
+    }
+    assert.ok(holds.size <= 64, `${holds.size} are remembered`);
+    await clock.advance(1_000);
+    holds.sweep();
+    assert.deepEqual([holds.size, holds.heldCount, told], [0, 0, []]);
+    releases.stop();
+    assert.equal(releases.doubles, 0);
   });
 
   it("leaves a grant that the app keeps to the app, once, until maxHoldMs", async () => {

@@ -28,6 +28,7 @@ export interface WorkerSource {
 export interface RunningWorker {
   /** Where it listens, without a slash at the end. */
   readonly url: string;
+  readonly pid: number;
   /** What it has written to its console. */
   readonly messages: string;
   stop(): Promise<void>;
@@ -106,6 +107,7 @@ function serve(folder: string): Promise<RunningWorker> {
       clearTimeout(limit);
       resolve({
         url: `http://127.0.0.1:${port}`,
+        pid: child.pid!,
         get messages() {
           return messages;
         },

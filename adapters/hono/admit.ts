@@ -85,7 +85,7 @@ export function admit(options: HonoAdmitOptions<string>): MiddlewareHandler & Ad
   });
   return Object.defineProperties(middleware, {
     admission: { get: checked.admission },
-    heldCount: { get: () => holds.size },
+    heldCount: { get: () => holds.heldCount },
     keep: { value: (c: Context<Variables>) => holds.keep(c.get(name)) },
   }) as MiddlewareHandler & AdmitControls;
 }

@@ -12,6 +12,8 @@ export interface RawRequest {
 export class RawClient {
   readonly #socket: Socket;
   readonly closed: Promise<void>;
+  /** Resolves with the first byte, or when nothing comes any more. */
+  readonly answered: Promise<void>;
   #received = "";
 
   constructor(port: number, path: string, { method = "GET", headers = {} }: RawRequest = {}) {
@@ -23,6 +25,10 @@ export class RawClient {
     });
     this.#socket.on("error", () => {}); // A reset is one way to be closed.
     this.closed = new Promise((resolve) => this.#socket.on("close", () => resolve()));
+    this.answered = new Promise((resolve) => {
+      this.#socket.once("data", () => resolve());
+      this.#socket.once("close", () => resolve());
+    });
     const lines = Object.entries({ host: "localhost", connection: "close", ...headers });
     const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
     this.#socket.write(`${method} ${path} HTTP/1.1\r\n${head}\r\n`);

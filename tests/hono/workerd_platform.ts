@@ -19,20 +19,17 @@ export const workerdPlatform: Platform = {
 
 class WorkerSite implements Site {
   readonly #worker: RunningWorker;
+  readonly #relays: Relays;
   readonly port: number;
-  #relayed = 0;
 
   constructor(worker: RunningWorker) {
     this.#worker = worker;
-    this.port = Number(new URL(worker.url).port);
+    this.#relays = new Relays(worker);
+    this.port = portOf(worker);
   }
 
-  /** workerd alone cancels no request of a client that leaves, production does: another request plays that. */
   getAndLeave(path: string): RawClient {
-    const id = this.#relayed++;
-    return new RelayedClient(this.port, `/relay?id=${id}&path=${encodeURIComponent(path)}`, () => {
-      void this.#control(`leave?id=${id}`);
-    });
+    return this.#relays.open(path, "GET");
   }
 
   state(): Promise<WorldState> {
@@ -47,12 +44,46 @@ class WorkerSite implements Site {
     await this.#control(`advance?ms=${ms}`);
   }
 
-  close(): Promise<void> {
-    return this.#worker.stop();
+  async close(): Promise<void> {
+    await this.#relays.rest();
+    await this.#worker.stop();
   }
 
   async #control(what: string): Promise<WorldState> {
     return await (await fetch(`${this.#worker.url}/control/${what}`)).json() as WorldState;
+  }
+}
+
+/** Where a Worker listens. */
+export function portOf({ url }: RunningWorker): number {
+  return Number(new URL(url).port);
+}
+
+/** Clients whose requests are cancelled when they leave, by tests/fixtures/workers/relay.ts. */
+export class Relays {
+  readonly #worker: RunningWorker;
+  readonly #departures = new Set<Promise<unknown>>();
+  #opened = 0;
+
+  constructor(worker: RunningWorker) {
+    this.#worker = worker;
+  }
+
+  open(path: string, method: string): RawClient {
+    const id = this.#opened++;
+    const query = new URLSearchParams({ id: String(id), method, path });
+    return new RelayedClient(portOf(this.#worker), `/relay?${query}`, () => this.#sendAway(id));
+  }
+
+  /** Resolves when everybody has been sent away who left. */
+  async rest(): Promise<void> {
+    await Promise.all(this.#departures);
+  }
+
+  #sendAway(id: number): void {
+    const departure = fetch(`${this.#worker.url}/control/leave?id=${id}`).then((response) => response.text());
+    this.#departures.add(departure);
+    void departure.then(() => this.#departures.delete(departure));
   }
 }
 
