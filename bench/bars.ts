@@ -1,8 +1,16 @@
 import { type Figure, isGain } from "./figures.ts";
 import type { Runtime } from "./options.ts";
 
-/** Whose figures are no peer's: ours, and the yardsticks. */
-const NO_PEERS: ReadonlySet<string> = new Set(["sluice", "plain", "bare signal"]);
+const YARDSTICKS: ReadonlySet<string> = new Set(["plain", "bare signal"]);
+
+/** Whether a contender is Sluice, in one way of using it or another. */
+export function isOurs(contender: string): boolean {
+  return contender === "sluice" || contender.startsWith("sluice, ");
+}
+
+function isPeer(contender: string): boolean {
+  return !isOurs(contender) && !YARDSTICKS.has(contender);
+}
 
 /** Figures of one runtime, to be asked for. */
 export class Lookup {
@@ -23,7 +31,7 @@ export class Lookup {
   /** The best peer's figure and name, or null without a peer. */
   bestPeer(workload: string, metric: string): Figure | null {
     const peers = this.#figures.filter((figure) =>
-      figure.workload === workload && figure.metric === metric && !NO_PEERS.has(figure.contender)
+      figure.workload === workload && figure.metric === metric && isPeer(figure.contender)
     );
     if (peers.length === 0) return null;
     return peers.reduce((best, peer) => isBetter(peer, best) ? peer : best);
@@ -179,4 +187,9 @@ const BARS: readonly Bar[] = [
     0.95,
     "0.95 or more",
   ),
+  {
+    ...{ what: "Hono middleware, server CPU per request", workload: "hono", metric: "added", unit: "us" },
+    rule: "less added than hono-rate-limiter",
+    limit: (figures) => figures.of("hono", "added", "hono-rate-limiter"),
+  },
 ];

@@ -3,6 +3,7 @@ import { eventBucket } from "./workloads/event_bucket.ts";
 import { eventGate } from "./workloads/event_gate.ts";
 import { eventClasses, eventSystem, passLast } from "./workloads/event_many.ts";
 import { floor } from "./workloads/floor.ts";
+import { hono } from "./workloads/hono.ts";
 import { httpOnly } from "./workloads/http_only.ts";
 import { abort, drain } from "./workloads/lines.ts";
 import { memory, memorySignal } from "./workloads/memory.ts";
@@ -28,4 +29,5 @@ export const WORKLOADS: readonly Workload[] = [
   memorySignal,
   stream,
   httpOnly,
+  hono,
 ];

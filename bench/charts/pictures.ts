@@ -1,3 +1,4 @@
+import { isOurs } from "../bars.ts";
 import { type Figure, isGain } from "../figures.ts";
 import { shown, shownMark } from "../format.ts";
 import { type Runtime, RUNTIMES } from "../options.ts";
@@ -20,6 +21,7 @@ const METRICS: Readonly<Record<string, string>> = {
   "memory-signal": "whole",
   "stream": "late p99",
   "http-only": "kept",
+  "hono": "added",
 };
 
 /** The file name of a question's picture, or null where it has none. */
@@ -51,7 +53,7 @@ function drawContenders(figures: readonly Figure[], workload: Workload, metric: 
   const names = [...new Set(own.map(({ contender }) => contender))];
   const rows = names.map((name): DotRow => ({
     name,
-    isOwn: name === "sluice",
+    isOwn: isOurs(name),
     figures: RUNTIMES.map((runtime) =>
       own.find((figure) => figure.contender === name && figure.runtime === runtime) ?? null
     ),
