@@ -8,16 +8,14 @@ import { describe, it } from "@std/testing/bdd";
 import { Chance } from "./chance.ts";
 import type { SoakState } from "./fixtures/workers/hono_soak.ts";
 import { eventually, RawClient } from "./hono/raw_client.ts";
-import { portOf, Relays } from "./hono/workerd_platform.ts";
+import { askControl, portOf, Relays } from "./hono/workerd_platform.ts";
 import { checkOutcomes, playClients } from "./soak/hono_clients.ts";
 import { type RunningWorker, startWorker } from "./workerd.ts";
 
 const REQUESTS = process.env.SOAK === "1" ? 20_000 : 1_000;
 const GROWTH_BYTES = 150 * 2 ** 20;
 
-async function stateOf(worker: RunningWorker): Promise<SoakState> {
-  return await (await fetch(`${worker.url}/control/state`)).json() as SoakState;
-}
+const stateOf = (worker: RunningWorker) => askControl<SoakState>(worker, "state");
 
 /** The memory of a process: it is not ours, so its system is asked. */
 function rssBytesOf(pid: number): number {

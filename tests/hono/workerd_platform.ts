@@ -49,14 +49,21 @@ class WorkerSite implements Site {
     await this.#worker.stop();
   }
 
-  async #control(what: string): Promise<WorldState> {
-    return await (await fetch(`${this.#worker.url}/control/${what}`)).json() as WorldState;
+  #control(what: string): Promise<WorldState> {
+    return askControl(this.#worker, what);
   }
 }
 
 /** Where a Worker listens. */
 export function portOf({ url }: RunningWorker): number {
   return Number(new URL(url).port);
+}
+
+/** What the Worker answers to a door by which it is looked at. `fetch` would meet connections that workerd is closing. */
+export async function askControl<T>(worker: RunningWorker, what: string): Promise<T> {
+  const client = new RawClient(portOf(worker), `/control/${what}`);
+  await client.closed;
+  return JSON.parse(client.received.split("\r\n\r\n")[1]!) as T;
 }
 
 /** Clients whose requests are cancelled when they leave, by tests/fixtures/workers/relay.ts. */
@@ -81,7 +88,7 @@ export class Relays {
   }
 
   #sendAway(id: number): void {
-    const departure = fetch(`${this.#worker.url}/control/leave?id=${id}`).then((response) => response.text());
+    const departure = askControl(this.#worker, `leave?id=${id}`);
     this.#departures.add(departure);
     void departure.then(() => this.#departures.delete(departure));
   }
