@@ -1,5 +1,5 @@
 import type { Policy } from "./policies.ts";
-import { fieldInteger, fieldString } from "./structured_fields.ts";
+import { fieldInteger } from "./structured_fields.ts";
 
 /**
  * The forms in which limits are told, by the draft of "RateLimit header fields for HTTP" that first had them or has them now:
@@ -40,16 +40,15 @@ export function rateLimitFields(
 /** The draft's sections on RateLimit-Policy and RateLimit. `t` points at the instant of Retry-After, which may not lie before it. */
 function listFields(policies: readonly Policy[], { accounts, retryAfterS }: Shortage): Field[] {
   if (policies.length === 0) return [];
-  const quotas = policies.map(({ name, quota, windowS, unit }) => {
-    const window = windowS === null ? "" : `;w=${fieldInteger(windowS)}`;
-    const units = unit === null ? "" : `;qu=${fieldString(unit)}`;
-    return `${fieldString(name)};q=${fieldInteger(quota)}${window}${units}`;
-  });
-  const limits = policies.map(({ name, account, remaining }) => {
-    const isTimed = retryAfterS !== null && accounts.includes(account);
-    return `${fieldString(name)};r=${fieldInteger(remaining)}${isTimed ? `;t=${retryAfterS}` : ""}`;
-  });
-  return [["RateLimit-Policy", quotas.join(", ")], ["RateLimit", limits.join(", ")]];
+  let quotas = "";
+  let limits = "";
+  for (const { label, quota, remaining, windowS } of policies) {
+    const separator = quotas === "" ? "" : ", ";
+    quotas += separator + label.policyOf(quota, windowS);
+    limits += `${separator}${label.text};r=${fieldInteger(remaining)}`;
+    if (retryAfterS !== null && accounts.includes(label.account)) limits += `;t=${retryAfterS}`;
+  }
+  return [["RateLimit-Policy", quotas], ["RateLimit", limits]];
 }
 
 /** The older forms know one limit, that of a window of time: what is short, else what has the least left. */
@@ -62,14 +61,14 @@ function closestOf(policies: readonly Policy[], { accounts }: Shortage): Policy 
   return closest;
 }
 
-function rankOf({ account, quota, remaining }: Policy, short: readonly string[]): number {
-  return remaining / quota - (short.includes(account) ? 1 : 0);
+function rankOf({ label, quota, remaining }: Policy, short: readonly string[]): number {
+  return remaining / quota - (short.includes(label.account) ? 1 : 0);
 }
 
 function singleFields(form: RateLimitForm, policy: Policy, { accounts, retryAfterS }: Shortage): Field[] {
   const limit = fieldInteger(policy.quota);
   const remaining = fieldInteger(policy.remaining);
-  const isShort = accounts.includes(policy.account);
+  const isShort = accounts.includes(policy.label.account);
   const reset = fieldInteger((isShort ? retryAfterS : null) ?? policy.restS ?? 0);
   const quota: Field = ["RateLimit-Policy", `${limit};w=${fieldInteger(policy.windowS ?? 0)}`];
   if (form === "draft-7") {
