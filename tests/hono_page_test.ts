@@ -12,7 +12,8 @@ const FOLDER = new URL("examples/hono/", ROOT);
 
 /** What each example prints. */
 const PRINTS: Readonly<Record<string, RegExp>> = {
-  "keyed_route.ts": /^red 200\nred 200\nred 429\nblue 200\ngreen 401$/m,
+  "keyed_route.ts":
+    /^203\.0\.113\.7 200 null\n203\.0\.113\.7 200 null\n6\.6\.6\.6, 203\.0\.113\.7 429 "client 203\.0\.113\.7";r=0;t=(60|59), "everybody";r=64\n.*::1 200 null\n.*::2 200 null$/m,
   "limited_route.ts":
     /^report 1\n1 "renderers";q=4;qu="concurrent-requests", "reports";q=100;w=60\ntrue \{.*#quota-exceeded".*"violated-policies":\["reports"\]\}$/m,
   "streaming_route.ts": /^5\d{4}\ntokens as they come\n59\d{3}$/m,

@@ -15,6 +15,7 @@ import {
   ElasticWindowRateLimiter,
   InvalidStateError,
   JobTimeoutError,
+  KeyedRateLimiter,
   NestedDemandError,
   TimeoutError,
   TokenBucketRateLimiter,
@@ -148,8 +149,14 @@ describe("A refusal of Hono's admit", () => {
   });
 
   it("is a 503 that names the keyed limiter when it has no place for another key, without an instant", async () => {
-    const full = Object.assign(new AdmissionError("keys_full", "secret"), { limiter: "clients" });
-    const response = await refusing(full).request("/");
+    const clients = new KeyedRateLimiter(
+      "clients",
+      (name: string) => new ElasticWindowRateLimiter(name, { maxRequests: 1, baseWindowMs: 60_000 }),
+      { maxKeys: 1 },
+    );
+    const app = appOf({ demand: (c) => new Demand().add(clients, c.req.query("key") ?? "") });
+    assert.equal((await app.request("/?key=red")).status, 200);
+    const response = await app.request("/?key=blue");
     assert.deepEqual([response.status, response.headers.get("retry-after")], [503, null]);
     assert.deepEqual(await problemOf(response), {
       type: `${TYPES}temporary-reduced-capacity`,
