@@ -9,7 +9,6 @@ export interface Caller {
 /** What one caller is told when it is asked about. */
 export interface Look {
   readonly name: string;
-  readonly isHead: boolean;
   readonly told: Explanation;
   /** What becomes of it by this answer. */
   readonly verdict: "granted" | "refused" | "waits";
@@ -28,10 +27,9 @@ export function lookAtLine(
 ): Walk {
   const looks: Look[] = [];
   for (const [place, { name, demand }] of line.entries()) {
-    const isHead = place === 0;
-    const told = (isHead ? admissions.without : admissions.own).explain(demand);
+    const told = (place === 0 ? admissions.without : admissions.own).explain(demand);
     const verdict = verdictOf(told);
-    looks.push({ name, isHead, told, verdict });
+    looks.push({ name, told, verdict });
     if (verdict !== "waits") break;
   }
   return looks;

@@ -13,7 +13,7 @@ export const meter: Scenario = {
     await stage.arrives("chat", new Demand().add(gpt, 3_000));
     await stage.arrives("note", new Demand().add(gpt, 600), { timeoutMs: 1_200 });
     await stage.until(1_000);
-    await stage.frees("essay took 58500 tokens, its grant settles for 60000", () => {
+    await stage.frees("essay used 58500 of its 60000 tokens and settles", () => {
       stage.grantOf("essay").settle(gpt, 58_500);
     });
     await stage.shrinks("the provider answers 429 to somebody, the bucket gives way", () => gpt.record429());
