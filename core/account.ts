@@ -1,3 +1,4 @@
+import { show } from "./invariant.ts";
 import type { UpstreamFailure } from "./models/upstream_failure.ts";
 import type { LimiterStatus } from "./statuses.ts";
 
@@ -114,8 +115,8 @@ export abstract class AbstractRateLimiter<T> implements RateLimiter<T>, LimiterI
   onCapacityChange(wake: (() => void) | null): void {
     if (wake !== null && typeof wake !== "function") {
       throw new TypeError(
-        `Cannot install a wake on ${this.limiterName}: it is ${
-          String(wake)
+        `Cannot install a wake on ${show(this.limiterName)}: it is ${
+          show(wake)
         }, it should be a function or null`,
       );
     }

@@ -109,12 +109,16 @@ export class Demand {
     const at = this.#entries.findIndex((entry) => entry.limiter === limiter && entry.key === key);
     if (at < 0 && this.#entries.length >= MAX_DEMAND_ENTRIES) {
       throw new RangeError(
-        `Cannot add to the demand: it names ${MAX_DEMAND_ENTRIES} accounts, which is the most`,
+        `Cannot add ${
+          show(key.limiterName)
+        } to the demand: it names ${MAX_DEMAND_ENTRIES} accounts already, which is the most`,
       );
     }
     if (at >= 0 && this.#entries[at]!.count + more > MAX_COUNT) {
       throw new RangeError(
-        `Cannot add to the demand: more than ${MAX_COUNT} amounts on ${show(key.limiterName)}`,
+        `Cannot add ${more} to the demand on ${show(key.limiterName)}: it asks ${
+          this.#entries[at]!.count
+        } there already, both together should be at most ${MAX_COUNT}`,
       );
     }
     if (this.#snapshot !== null) {

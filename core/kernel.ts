@@ -1,5 +1,6 @@
 import * as layout from "../assembly/layout.ts";
 import { KERNEL_BASE64 } from "./generated/kernel_bytes.ts";
+import { show } from "./invariant.ts";
 
 /** Address of an account record in a kernel; 0 is none. */
 export type AccountRecord = number;
@@ -160,7 +161,9 @@ let compiled: WebAssembly.Module | null = null;
 export function setKernelModule(module: WebAssembly.Module): void {
   if (!(module instanceof WebAssembly.Module)) {
     throw new TypeError(
-      "Cannot set the kernel module: it should be a WebAssembly.Module, such as an imported .wasm file",
+      `Cannot set the kernel module: it is ${
+        show(module)
+      }, it should be a WebAssembly.Module, such as an imported .wasm file`,
     );
   }
   injected = module;

@@ -33,7 +33,9 @@ export class MemoryLink {
   constructor(account: MemoryAccount | null, host: KernelHost, logger: Logger) {
     const binding = account === null ? null : nativeBinding(account);
     if (binding !== null && binding.host !== host) {
-      throw new InvalidStateError("Cannot make an Admission: its memory account lives in another kernel");
+      throw new InvalidStateError(
+        "Cannot make an Admission: its memory account lives in another kernel, which trapped. Make that account anew.",
+      );
     }
     this.account = account;
     this.gate = account instanceof MemoryPressureGate && binding?.isNative ? account : null;

@@ -65,7 +65,9 @@ const MEMORY_VERBS = ["fits", "tryTake", "give", "earliestFit", "onCapacityChang
 /** @throws TypeError naming the option, its value and what would do. */
 export function checkAdmissionOptions(options: AdmissionOptions): CheckedAdmissionOptions {
   if (typeof options !== "object" || options === null) {
-    throw new TypeError(`Cannot make an Admission: options are ${show(options)}, they should be an object`);
+    throw new TypeError(
+      `Cannot make an Admission: options are ${show(options)}, they should be an object such as { maxQueue }`,
+    );
   }
   const {
     clock = systemClock,

@@ -36,9 +36,11 @@ export function timeoutOf(monitor: Monitor, waiter: Waiter): TimeoutError {
   const now = monitor.now();
   const waitedMs = wholeMs(Math.max(0, now - waiter.arrivedAt));
   const names = waitingOn.length === 0 ? "its turn" : waitingOn.map(show).join(", ");
-  return new TimeoutError(`Not admitted within the time limit: waited ${waitedMs} ms for ${names}`, {
+  const retryAfterMs = msUntil(now, latestInstant(views));
+  const when = retryAfterMs === null ? "" : `; by the clock it would fit in ${retryAfterMs} ms`;
+  return new TimeoutError(`Not admitted within the time limit: waited ${waitedMs} ms for ${names}${when}`, {
     waitedMs,
     waitingOn,
-    retryAfterMs: msUntil(now, latestInstant(views)),
+    retryAfterMs,
   });
 }

@@ -48,7 +48,8 @@ export class WaitingLine {
   park(demand: DemandSnapshot, job: JobSnapshot | null, arrivedAt: number): Waiter {
     const waiter = this.tryPark(demand, job, arrivedAt);
     if (waiter !== null) return waiter;
-    const message = `Cannot wait: the kernel's table of waiters is full (${this.#size} wait here)`;
+    const message =
+      `Cannot wait: the kernel's table of waiters is full (${this.#size} wait here); try again later`;
     throw new QueueFullError(message, { queueSize: this.#size, retryAfterMs: null });
   }
 

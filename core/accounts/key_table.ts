@@ -118,13 +118,15 @@ export class KeyTable<K, A extends KeyedAccount> {
   /** Why nothing is answered any more. */
   closed(): InvalidStateError {
     return new InvalidStateError(
-      `Cannot use the keys of ${show(this.#name)}: it was disposed, make a new one`,
+      `Cannot use the keys of ${show(this.#name)}: it was disposed, make a new KeyedRateLimiter`,
     );
   }
 
   /** Why a new key has no account. */
   full(): KeysFullError {
-    const text = `${this.#maxKeys} keys of ${show(this.#name)} are in use, which is the most`;
+    const text = `${this.#maxKeys} keys of ${
+      show(this.#name)
+    } are in use, which is the most; try again later`;
     return new KeysFullError(`Cannot make an account for one more key: ${text}`, this.#facts);
   }
 
@@ -187,7 +189,7 @@ export class KeyTable<K, A extends KeyedAccount> {
 
   #givenUp(account: A): KeysFullError {
     const text =
-      `its key was given up while ${this.#maxKeys} others were in use; ask for the key's account again`;
+      `its key was given up while all ${this.#maxKeys} places had other keys; ask for the key's account again`;
     return new KeysFullError(`Cannot use ${show(account.limiterName)}: ${text}`, this.#facts);
   }
 

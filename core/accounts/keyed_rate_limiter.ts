@@ -159,7 +159,7 @@ export class KeyedRateLimiter<K extends LimiterKey, A extends KeyedAccount = Key
     const what = `Cannot limit key ${show(key)} of ${show(this.name)}: make answered`;
     checkAccount(what, account);
     if (!isKept(account) && account !== this.#overflow) return account;
-    throw new TypeError(`${what} the account of another key, it should answer one for each`);
+    throw new TypeError(`${what} the account of another key, it should answer a new one for each key`);
   }
 
   *#all(): Generator<A> {
@@ -227,5 +227,7 @@ function checkedOptions<A extends KeyedAccount>(
   }
   if (overflow !== null) checkAccount(`${what} overflow is`, overflow);
   if (overflow === null || beyond === "share") return { maxKeys, beyond, overflow };
-  throw new TypeError(`${what} overflow is given, so beyond should be "share"`);
+  throw new TypeError(
+    `${what} overflow is given and beyond is "refuse", beyond should be "share"`,
+  );
 }

@@ -36,7 +36,9 @@ export function checkedGateOptions(
 ): CheckedGateOptions {
   const what = "Cannot make a MemoryPressureGate:";
   if (typeof options !== "object" || options === null) {
-    throw new TypeError(`${what} options are ${show(options)}, they should be an object`);
+    throw new TypeError(
+      `${what} options are ${show(options)}, they should be an object such as { limitBytes }`,
+    );
   }
   const { reader, limitBytes, sampleMs = reader === undefined ? DEFAULT_SAMPLE_MS : 0 } = options;
   if (reader !== undefined && typeof reader !== "function") {

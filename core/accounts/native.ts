@@ -129,7 +129,8 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
     const bits = this.#call((record, kernel) => kernel.give(record, count, sum, this.#nowTicks()));
     if ((bits & GIVE_DECLINED) !== 0) {
       throw new InvalidStateError(
-        `Cannot give ${count} permits back to ${show(this.#name)}: only ${this.currentInUse} are in use`,
+        `Cannot give ${count} permits back to ${show(this.#name)}: only ${this.currentInUse} are in use, ` +
+          "give back what was taken, once",
       );
     }
     this.#wakeAll(bits, false);

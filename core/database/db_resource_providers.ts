@@ -70,7 +70,7 @@ export class DBResourceProviders {
     }
     if (type === undefined || provider instanceof type) return provider;
     throw new InvalidStateError(
-      `Cannot get provider ${show(name)} as ${type.name}: it is ${show(provider)}`,
+      `Cannot get provider ${show(name)} as ${type.name}: it is ${show(provider)}, ask for it as that class`,
     );
   }
 

@@ -77,7 +77,9 @@ export class Cost {
 
   #sameCurrency(deed: string, other: Cost): Cost {
     const what = `Cannot ${deed} a Cost in ${this.currency}`;
-    if (!(other instanceof Cost)) throw new TypeError(`${what}: ${show(other)} should be a Cost`);
+    if (!(other instanceof Cost)) {
+      throw new TypeError(`${what}: the other is ${show(other)}, it should be a Cost`);
+    }
     if (other.currency === this.currency) return other;
     throw new TypeError(`${what}: the other is in ${other.currency}, it should be in ${this.currency}`);
   }

@@ -164,11 +164,15 @@ function askedOf({ name, currencies }: Workflow, bindings: readonly ModelBinding
     const what = `Cannot start the job: the workflow ${show(name)} has a spend cap, and the model ${
       show(binding.model.id)
     }`;
-    if (cost === null) throw new SpendCapError(`${what} has no prices to count against it`);
+    if (cost === null) {
+      throw new SpendCapError(`${what} has no prices to count against it. Use a model with prices.`);
+    }
     if (!currencies.has(cost.currency)) {
-      throw new SpendCapError(`${what} is priced in ${cost.currency}, in which there is none`, {
-        asked: cost,
-      });
+      const currencyNames = [...currencies.keys()].join(", ");
+      throw new SpendCapError(
+        `${what} is priced in ${cost.currency}, in which there is none. Use a model priced in ${currencyNames}.`,
+        { asked: cost },
+      );
     }
     asked.set(cost.currency, (asked.get(cost.currency) ?? 0n) + cost.nanos);
   }

@@ -90,7 +90,7 @@ export class RateLimiterFactory {
       throw new RangeError(
         `Cannot make a bucket for ${
           show(id)
-        }: its tpm is 0, it should be 1 or more; a model without has a gate`,
+        }: its tpm is 0, it should be 1 or more; a model limited by maxConcurrent has gate() instead`,
       );
     }
     return this.#addBucket(id, { tpm, rpm: bucketRpm });

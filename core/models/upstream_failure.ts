@@ -38,12 +38,16 @@ export class UpstreamFailure implements Required<UpstreamFailureFields> {
     const { statusCode, service = null, detail = "", retryAfterSeconds = 0 } = fields;
     if (!Number.isInteger(statusCode) || statusCode < 0 || statusCode > 999) {
       throw new RangeError(
-        `Cannot make an UpstreamFailure: statusCode is ${statusCode}, it should be 0 (no answer) to 999`,
+        `Cannot make an UpstreamFailure: statusCode is ${
+          show(statusCode)
+        }, it should be a whole number from 0 (no answer) to 999`,
       );
     }
     if (!Number.isFinite(retryAfterSeconds) || retryAfterSeconds < 0) {
       throw new RangeError(
-        `Cannot make an UpstreamFailure: retryAfterSeconds is ${retryAfterSeconds}, it should be 0 (not said) or more`,
+        `Cannot make an UpstreamFailure: retryAfterSeconds is ${
+          show(retryAfterSeconds)
+        }, it should be a finite number from 0 (not said)`,
       );
     }
     if (typeof detail !== "string") {

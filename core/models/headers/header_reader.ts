@@ -92,7 +92,7 @@ export function headerReader(provider: ProviderKey, options: HeaderReaderOptions
   const dialect = DIALECTS.get(provider);
   if (dialect === undefined) {
     throw new RangeError(
-      `Cannot read headers of ${show(provider)}: there is no such provider, it should be one of ${
+      `Cannot read headers: provider is ${show(provider)}, it should be one of ${
         [...DIALECTS.keys()].join(", ")
       }`,
     );
