@@ -70,6 +70,13 @@ export const ZONES: readonly Zone[] = [
     ],
     packages: ANYTHING,
   },
+  // It meets every error that a user can, to write docs/errors.md.
+  {
+    name: "errors page",
+    paths: /^scripts\/errors(\.ts$|\/)/,
+    zones: ["mod", "testing", "hono adapter", "shared adapter", "scripts", "errors page"],
+    packages: ["node:*"],
+  },
   {
     name: "scripts",
     paths: /^scripts\//,
