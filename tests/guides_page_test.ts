@@ -1,0 +1,85 @@
+// docs/operating.md and docs/migrating.md: their snippets are files of examples/, and those run.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { describe, it } from "@std/testing/bdd";
+
+const ROOT = new URL("../", import.meta.url);
+
+/** What each example prints, by page. */
+const PAGES: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
+  operating: {
+    "alerts.ts": /^\[\]\n\[ "search: throttle:2\.0x" \]$/m,
+    "events.ts":
+      /^db:orders HELD \(1\/1, waiters=2\)\ndb:orders REJECTED \(timeout\)\ntimeout\n.*RELEASED.*\n.*GRANTED after a while/m,
+    "looking_on.ts":
+      /^gpt .* 1 +-\ndb:orders .*\nsummary-7 lacks \d+ of gpt\nheld: gpt, db:orders in time\nfalse 3 permits can never fit/m,
+    "stopping.ts": /^second stopped\nfirst is done\nstopped in time: true$/m,
+  },
+  migrating: {
+    "bottleneck.ts": /^4 true\n95\/100 slots available/m,
+    "hono_rate_limiter.ts":
+      /^red 200 limit=2, remaining=1, .*\nred 200 .*\nred 429 limit=2, remaining=0, reset=60 60\nblue 200 .* null$/m,
+    "p_limit.ts": /^20 pages, 8 at a time\n0 0$/m,
+    "p_queue.ts": /^12 true$/m,
+  },
+};
+
+const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
+
+function run(path: string): string {
+  const script = fileURLToPath(new URL(path, ROOT));
+  const args = process.versions.bun === undefined ? ["run", "-A", script] : [script];
+  return execFileSync(process.execPath, args, { encoding: "utf8", env: { ...process.env, NO_COLOR: "1" } });
+}
+
+for (const [page, prints] of Object.entries(PAGES)) {
+  describe(`The page docs/${page}.md`, () => {
+    const folder = `examples/${page}/`;
+    const files = readdirSync(new URL(folder, ROOT)).filter((file) => file.endsWith(".ts")).sort();
+
+    it("quotes every example word for word, but for the imports, and nothing else", () => {
+      const quoted = [...read(`docs/${page}.md`).matchAll(/```ts\n([\s\S]*?)```/g)].map((found) => found[1]!);
+      const sources = files.map((file) =>
+        read(folder + file)
+          .replace("../../adapters/hono.ts", "@sluice/admission/hono")
+          .replace("../../mod.ts", "@sluice/admission")
+      );
+      assert.deepEqual(quoted.toSorted(), sources.toSorted());
+    });
+
+    for (const file of files) {
+      it(`runs ${file}`, () => {
+        assert.match(
+          run(folder + file),
+          prints[file] ?? assert.fail(`what ${file} prints is not said in this test`),
+        );
+      });
+    }
+  });
+}
+
+describe("What the pages say", () => {
+  it("of events is every type and every reason that there is", () => {
+    const source = read("core/events.ts");
+    const listed = [...read("docs/operating.md").matchAll(/^\| `(\w+)` /gm)].map((found) => found[1]!);
+    for (const union of ["LimiterEventType", "RejectReason"]) {
+      const members = new RegExp(`type ${union} = ([^;]+);`).exec(source)![1]!.match(/\w+/g)!;
+      assert.ok(members.length >= 5);
+      assert.deepEqual(members.filter((member) => !listed.includes(member)), []);
+    }
+  });
+
+  it("of other limiters holds for the versions that the bench runs", () => {
+    const page = read("docs/migrating.md").replace(/\s+/g, " ");
+    const { dependencies } = JSON.parse(read("bench/package.json")) as {
+      dependencies: Record<string, string>;
+    };
+    for (const name of ["bottleneck", "p-limit", "p-queue"]) {
+      assert.ok(page.includes(`${name} ${dependencies[name]}`), name);
+    }
+  });
+});
