@@ -39,8 +39,9 @@ export const ZONES: readonly Zone[] = [
     name: "examples",
     paths: /^examples\//,
     zones: ["mod", "workers", "testing", "hono adapter", "drizzle adapter", "shared adapter", "examples"],
-    // On Workers the platform gives the compiled kernel and its own module.
+    // On Workers the platform gives the compiled kernel and its own module; async-sema is what the picture compares with.
     packages: [
+      "async-sema",
       "node:*",
       "hono",
       "hono/*",
