@@ -1,4 +1,4 @@
-// docs/drizzle.md and the README's section: their snippets are the files of examples/drizzle/, and those run.
+// docs/drizzle.md: its snippets are the files of examples/drizzle/, and those run.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -40,11 +40,6 @@ describe("The page of Drizzle", () => {
 
   it("quotes every example word for word, but for the imports, and nothing else", () => {
     assert.deepEqual(snippets("docs/drizzle.md").toSorted(), files.map(source).toSorted());
-  });
-
-  it("has its first example in the README, up to where it is used", () => {
-    const quoted = snippets("README.md").find((snippet) => snippet.includes("@sluice/admission/drizzle"));
-    assert.ok(quoted !== undefined && source("first_database.ts").startsWith(quoted), quoted ?? "none");
   });
 
   for (const file of files) {

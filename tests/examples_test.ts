@@ -1,31 +1,15 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import process from "node:process";
 import { describe, it } from "@std/testing/bdd";
 
 const ROOT = new URL("../", import.meta.url);
-
-function read(path: string): string {
-  return readFileSync(new URL(path, ROOT), "utf8");
-}
 
 function run(path: string): string {
   const script = new URL(path, ROOT).pathname;
   const args = process.versions.bun === undefined ? ["run", "-A", script] : [script];
   return execFileSync(process.execPath, args, { encoding: "utf8", env: { ...process.env, NO_COLOR: "1" } });
 }
-
-describe("The README's example", () => {
-  it("stands in examples/first_gate.ts word for word, but for the import", () => {
-    const snippet = /```ts\n([\s\S]*?)```/.exec(read("README.md"))?.[1] ?? "";
-    assert.equal(snippet.replace("@sluice/admission", "../mod.ts"), read("examples/first_gate.ts"));
-  });
-
-  it("runs and answers every prompt", () => {
-    assert.equal(run("examples/first_gate.ts").match(/an answer to/g)?.length, 3);
-  });
-});
 
 describe("The examples of jobs", () => {
   it("DB-25 SG-09 BLD-12 four jobs run on two connections, and the ledger refuses the fifth", () => {

@@ -1,4 +1,4 @@
-// docs/hono.md and the README's section: their snippets are the files of examples/hono/, and those run.
+// docs/hono.md: its snippets are the files of examples/hono/, and those run.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -43,12 +43,6 @@ describe("The page of Hono", () => {
 
   it("quotes every example word for word, but for the imports, and nothing else", () => {
     assert.deepEqual(snippets("docs/hono.md").toSorted(), files.map(source).toSorted());
-  });
-
-  it("has its first example in the README, up to where it is served", () => {
-    const quoted = snippets("README.md").find((snippet) => snippet.includes("@sluice/admission/hono")) ??
-      "none";
-    assert.ok(source("limited_route.ts").startsWith(quoted), quoted);
   });
 
   for (const file of files) {
