@@ -16,12 +16,19 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { reachableDeclarations } from "./pack/declarations.ts";
 import { ENTRIES, listFiles, ROOT, runTool } from "./support/project.ts";
 
 /** The project's own manifest. */
 const SOURCE = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<string, unknown>;
 /** What an adapter needs and its user installs: never bundled. */
 const PEERS = Object.keys(SOURCE["peerDependencies"] ?? {});
+
+/** The fields of it that users get; repository, homepage and bugs once there are any. */
+const SHIPPED_FIELDS = [
+  ...["name", "version", "description", "keywords", "license", "repository", "homepage", "bugs", "engines"],
+  ...["peerDependencies", "peerDependenciesMeta", "publishConfig"],
+];
 
 const PACKAGE = join(ROOT, "out", "package");
 const SHIPPED_TEXTS = ["README.md", "CHANGELOG.md", "LICENSE"];
@@ -95,16 +102,29 @@ function writeDeclarations(): void {
     }
     writeFileSync(join(folder, path), rewritten);
   }
+  removeInnerDeclarations(folder);
+}
+
+/** What no entry leads to tells users nothing. */
+function removeInnerDeclarations(folder: string): void {
+  const paths = listFiles(folder, ".", () => true);
+  const known = new Set(paths);
+  const entries = Object.values(ENTRIES).map((path) => path.replace(/\.ts$/, ".d.ts"));
+  const reached = reachableDeclarations(
+    entries,
+    (path) => known.has(path) ? readFileSync(join(folder, path), "utf8") : undefined,
+  );
+  for (const path of paths.filter((path) => !reached.has(path))) rmSync(join(folder, path));
 }
 
 function manifest(): Record<string, unknown> {
-  const { name, version, description, license, engines, peerDependencies, peerDependenciesMeta } = SOURCE;
+  const shipped = Object.fromEntries(SHIPPED_FIELDS.flatMap((key) => key in SOURCE ? [[key, SOURCE[key]]] : []));
   const exports = Object.entries(ENTRIES).map(([entry, path]) => [
     entry,
     { types: `./types/${path.replace(/\.ts$/, ".d.ts")}`, default: `./dist/${bundleName(entry)}.js` },
   ]);
   return {
-    ...{ name, version, description, license, engines, peerDependencies, peerDependenciesMeta },
+    ...shipped,
     type: "module",
     sideEffects: false,
     exports: {

@@ -1,0 +1,57 @@
+/**
+ * `npm run ok -- packages`: packs the npm package and judges the tarball as its users get it: its list of files, where
+ * they lead to, and its size; then publint, and attw, which resolves every entry the way each compiler does.
+ */
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { pack } from "./pack.ts";
+import { judgeContents, type PackedPackage } from "./packages/contents.ts";
+import { ENTRIES } from "./support/project.ts";
+
+/**
+ * What attw says of every package of ES modules alone, and is meant so: resolution before Node 12 knows no `exports`, and CommonJS
+ * gets an ES module from `require`, which Node 20.19 and later load.
+ */
+const MEANT: ReadonlySet<string> = new Set(["NoResolution node10", "CJSResolvesToESM node16-cjs"]);
+
+/** Reads a tarball into memory. */
+export function readTarball(path: string): PackedPackage {
+  const bytes = readFileSync(path);
+  const found = createPackageFromTarballData(new Uint8Array(bytes));
+  const folder = `/node_modules/${found.packageName}/`;
+  const files = found.listFiles().map((file) => [file.slice(folder.length), found.readFile(file)] as const);
+  return { files: new Map(files), tarballBytes: bytes.length };
+}
+
+async function askPublint(path: string): Promise<string[]> {
+  const tarball = new Uint8Array(readFileSync(path)).buffer;
+  const { messages, pkg } = await publint({ pack: { tarball }, level: "suggestion", strict: true });
+  return messages.map((message) => `publint: ${formatMessage(message, pkg) ?? message.code}`);
+}
+
+async function askAttw(path: string): Promise<string[]> {
+  const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(readFileSync(path))));
+  if (analysis.types === false) return ["attw: the package has no types"];
+  return analysis.problems.flatMap((problem) => {
+    const resolution = "resolutionKind" in problem ? problem.resolutionKind : "";
+    return MEANT.has(`${problem.kind} ${resolution}`) ? [] : [`attw: ${JSON.stringify(problem)}`];
+  });
+}
+
+/** Everything that is wrong with a tarball. */
+export async function judgeTarball(path: string): Promise<string[]> {
+  const contents = judgeContents(readTarball(path), Object.keys(ENTRIES));
+  return [...contents, ...await askPublint(path), ...await askAttw(path)];
+}
+
+if (import.meta.main) {
+  const tarball = await pack();
+  const findings = await judgeTarball(tarball);
+  for (const finding of findings) console.error(finding);
+  const { files, tarballBytes } = readTarball(tarball);
+  console.log(`packages: ${files.size} files, ${tarballBytes} bytes, ${findings.length} findings`);
+  process.exitCode = findings.length > 0 ? 1 : 0;
+}
