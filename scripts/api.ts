@@ -6,7 +6,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { apiLines, type ApiExport, renderApi } from "./support/api_table.ts";
+import { type ApiExport, apiLines, renderApi } from "./support/api_table.ts";
 import { ENTRIES, ROOT, runTool } from "./support/project.ts";
 
 const PAGE = join(ROOT, "docs/api.md");
@@ -30,7 +30,9 @@ async function exportsOf(path: string): Promise<ApiExport[]> {
   return symbols.map(({ name, declarations }) => {
     const kinds = new Set(declarations.map(({ kind }) => kind));
     const isTypeOnly = kinds.has("class") && !values.has(name);
-    const kind = isTypeOnly ? "class, its type only" : [...kinds].map((each) => KINDS[each] ?? each).join(", ");
+    const kind = isTypeOnly
+      ? "class, its type only"
+      : [...kinds].map((each) => KINDS[each] ?? each).join(", ");
     return { name, kind, doc: declarations.find(({ jsDoc }) => jsDoc?.doc)?.jsDoc?.doc ?? "" };
   });
 }
@@ -44,7 +46,9 @@ async function main(isWriting: boolean): Promise<number> {
   if (isWriting) writeFileSync(PAGE, page);
   const [was, is] = [existsSync(PAGE) ? readFileSync(PAGE, "utf8") : "", page].map(apiLines);
   const added = [...is ?? []].filter((line) => !was?.has(line)).map((line) => `docs/api.md lacks: ${line}`);
-  const lost = [...was ?? []].filter((line) => !is?.has(line)).map((line) => `docs/api.md has, and no entry: ${line}`);
+  const lost = [...was ?? []].filter((line) => !is?.has(line)).map((line) =>
+    `docs/api.md has, and no entry: ${line}`
+  );
   for (const line of [...added, ...lost]) console.error(line);
   if (added.length + lost.length > 0) console.error("If that is meant: npm run api -- --write");
   console.log(`api: ${is?.size ?? 0} exports of ${entries.length} entries`);

@@ -118,7 +118,9 @@ function removeInnerDeclarations(folder: string): void {
 }
 
 function manifest(): Record<string, unknown> {
-  const shipped = Object.fromEntries(SHIPPED_FIELDS.flatMap((key) => key in SOURCE ? [[key, SOURCE[key]]] : []));
+  const shipped = Object.fromEntries(
+    SHIPPED_FIELDS.flatMap((key) => key in SOURCE ? [[key, SOURCE[key]]] : []),
+  );
   const exports = Object.entries(ENTRIES).map(([entry, path]) => [
     entry,
     { types: `./types/${path.replace(/\.ts$/, ".d.ts")}`, default: `./dist/${bundleName(entry)}.js` },

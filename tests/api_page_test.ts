@@ -32,7 +32,11 @@ describe("docs/api.md", () => {
 });
 
 describe("the table of exports", () => {
-  const gate: ApiExport = { name: "Gate", kind: "class", doc: "So many permits,\na | b. More.\n\nSecond paragraph." };
+  const gate: ApiExport = {
+    name: "Gate",
+    kind: "class",
+    doc: "So many permits,\na | b. More.\n\nSecond paragraph.",
+  };
   const clock: ApiExport = { name: "Clock", kind: "interface", doc: "Time" };
 
   it("has the first sentence of a docstring, and what two entries share once", () => {

@@ -1,8 +1,11 @@
 /** What judges the npm tarball finds what it is there for: planted packages, each with one thing wrong. */
 import { describe, it } from "@std/testing/bdd";
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { modulesOf, reachableDeclarations } from "../scripts/pack/declarations.ts";
 import { judgeContents, MAX_TARBALL_BYTES } from "../scripts/packages/contents.ts";
+import { removePatiently } from "../scripts/smoke/browser.ts";
+import { ENTRIES } from "../scripts/support/project.ts";
 
 const MANIFEST = {
   name: "@sluice/admission",
@@ -26,7 +29,8 @@ const SOUND: Readonly<Record<string, string>> = {
   "dist/chunk-ABCDEFG2.js": 'var a = 1;\n// import b from "b"\nexport { a };\n',
   "dist/index.js": 'import {\n  a\n} from "./chunk-ABCDEFG2.js";\nexport { a };\n',
   "dist/hono.js": 'import { createMiddleware } from "hono/factory";\nimport "./chunk-ABCDEFG2.js";\n',
-  "types/mod.d.ts": '/**\n * As in `import { a } from "./elsewhere.ts"`.\n */\nexport { a } from "./core/a.js";\n',
+  "types/mod.d.ts":
+    '/**\n * As in `import { a } from "./elsewhere.ts"`.\n */\nexport { a } from "./core/a.js";\n',
   "types/core/a.d.ts": 'export declare const a: import("./b.js").B;\n',
   "types/core/b.d.ts": "export interface B {}\n",
   "types/adapters/hono.d.ts": 'import type { Context } from "hono";\nexport { a } from "../mod.js";\n',
@@ -35,7 +39,9 @@ const SOUND: Readonly<Record<string, string>> = {
 /** What is said of the sound package with these files changed, or taken out where null stands. */
 function judge(changes: Readonly<Record<string, string | null>> = {}, tarballBytes = 1): string[] {
   const files = new Map<string, string>();
-  for (const [path, text] of Object.entries({ ...SOUND, ...changes })) if (text !== null) files.set(path, text);
+  for (const [path, text] of Object.entries({ ...SOUND, ...changes })) {
+    if (text !== null) files.set(path, text);
+  }
   return judgeContents({ files, tarballBytes }, [".", "./hono"]);
 }
 
@@ -68,30 +74,48 @@ describe("the judge of the npm package", () => {
     for (const path of ["LICENSE", "README.md", "CHANGELOG.md"]) {
       assert.deepEqual(judge({ [path]: null }), [`${path} is missing`]);
     }
-    assert.match(judge({ "kernel.wasm": null }).join(), /\.\/kernel\.wasm leads to \.\/kernel\.wasm: no such file/);
-    assert.match(judge({ "dist/hono.js": null }).join(), /\.\/hono leads to \.\/dist\/hono\.js: no such file/);
+    assert.match(
+      judge({ "kernel.wasm": null }).join(),
+      /\.\/kernel\.wasm leads to \.\/kernel\.wasm: no such file/,
+    );
+    assert.match(
+      judge({ "dist/hono.js": null }).join(),
+      /\.\/hono leads to \.\/dist\/hono\.js: no such file/,
+    );
     assert.deepEqual(judge({ "types/core/b.d.ts": null }), [
       "types/core/a.d.ts imports ./b.js, which is not in the package",
     ]);
-    assert.match(judge({ "dist/chunk-ABCDEFG2.js": null }).join(), /dist\/index\.js imports \.\/chunk-ABCDEFG2\.js/);
+    assert.match(
+      judge({ "dist/chunk-ABCDEFG2.js": null }).join(),
+      /dist\/index\.js imports \.\/chunk-ABCDEFG2\.js/,
+    );
   });
 
   it("finds a declaration that names a file of TypeScript, and types that a user may not have", () => {
     assert.deepEqual(judge({ "types/core/b.d.ts": 'export type B = import("./c.ts").C;\n' }), [
       "types/core/b.d.ts names ./c.ts, a file of TypeScript",
     ]);
-    assert.deepEqual(judge({ "types/core/b.d.ts": '/// <reference types="node" />\nexport interface B {}\n' }), [
-      "types/core/b.d.ts references types that a user may not have",
-    ]);
-    assert.deepEqual(judge({ "types/core/b.d.ts": 'export type { EventEmitter as B } from "node:events";\n' }), [
-      "types/core/b.d.ts imports node:events, which is no peer",
-    ]);
+    assert.deepEqual(
+      judge({ "types/core/b.d.ts": '/// <reference types="node" />\nexport interface B {}\n' }),
+      [
+        "types/core/b.d.ts references types that a user may not have",
+      ],
+    );
+    assert.deepEqual(
+      judge({ "types/core/b.d.ts": 'export type { EventEmitter as B } from "node:events";\n' }),
+      [
+        "types/core/b.d.ts imports node:events, which is no peer",
+      ],
+    );
   });
 
   it("finds code that imports what is no peer, or names a source map", () => {
-    assert.deepEqual(judge({ "dist/hono.js": 'import "./chunk-ABCDEFG2.js";\nawait import("honolulu");\n' }), [
-      "dist/hono.js imports honolulu, which is no peer",
-    ]);
+    assert.deepEqual(
+      judge({ "dist/hono.js": 'import "./chunk-ABCDEFG2.js";\nawait import("honolulu");\n' }),
+      [
+        "dist/hono.js imports honolulu, which is no peer",
+      ],
+    );
     assert.deepEqual(judge({ "dist/hono.js": "export {};\n//# sourceMappingURL=hono.js.map\n" }), [
       "dist/hono.js names a source map",
     ]);
@@ -99,9 +123,14 @@ describe("the judge of the npm package", () => {
 
   it("finds exports that lack an entry, have one too many, or no types first, and a peer that is forced on users", () => {
     const { "./hono": hono, ...others } = MANIFEST.exports;
-    const exports = (changes: object) => ({ "package.json": manifest({ exports: { ...others, ...changes } }) });
+    const exports = (changes: object) => ({
+      "package.json": manifest({ exports: { ...others, ...changes } }),
+    });
     assert.match(judge(exports({})).join("\n"), /^package\.json exports \., .* should export \., \.\/hono, /);
-    assert.match(judge(exports({ "./hono": hono, "./inner": hono })).join("\n"), /^package\.json exports .*\.\/inner/);
+    assert.match(
+      judge(exports({ "./hono": hono, "./inner": hono })).join("\n"),
+      /^package\.json exports .*\.\/inner/,
+    );
     const turned = { "./hono": { default: hono.default, types: hono.types } };
     assert.deepEqual(judge(exports(turned)), [
       "package.json exports ./hono with default,types, not with types, then default",
@@ -114,7 +143,8 @@ describe("the judge of the npm package", () => {
 
 describe("modules", () => {
   it("are found in every form, and not in comments", () => {
-    const text = 'import a from "a";\nimport "b";\nexport * from \'c\';\nlet x: import("d").D;\nawait import("e");\n' +
+    const text =
+      'import a from "a";\nimport "b";\nexport * from \'c\';\nlet x: import("d").D;\nawait import("e");\n' +
       '// import "f"\n/* from "g" */\n * from "h"\nimport {\n  i,\n} from "i";\nimport j from "a";\n';
     assert.deepEqual(modulesOf(text), ["a", "b", "c", "d", "e", "i"]);
   });
@@ -126,5 +156,25 @@ describe("modules", () => {
       "b/d.d.ts": "",
     };
     assert.deepEqual([...reachableDeclarations(["a.d.ts"], (path) => files[path])], ["a.d.ts", "b/c.d.ts"]);
+  });
+});
+
+describe("the packed smoke", () => {
+  it("imports every entry by its name", () => {
+    const folder = new URL("../scripts/smoke/", import.meta.url);
+    const programs = readdirSync(folder).filter((name) => name.endsWith("program.ts"));
+    const imported = programs.flatMap((name) => modulesOf(readFileSync(new URL(name, folder), "utf8")));
+    const wanted = Object.keys(ENTRIES).map((entry) => `@sluice/admission${entry.slice(1)}`);
+    assert.deepEqual(wanted.filter((name) => !imported.includes(name)), []);
+  });
+
+  it("removes a folder in which files still come up, and goes on without when they never end", async () => {
+    let calls = 0;
+    const busyFor = (times: number) => () => {
+      if (++calls <= times) throw Object.assign(new Error("not empty"), { code: "ENOTEMPTY" });
+    };
+    assert.equal(await removePatiently("profile", busyFor(3), 0), true);
+    assert.equal(calls, 4);
+    assert.equal(await removePatiently("profile", busyFor(Infinity), 0), false);
   });
 });

@@ -6,6 +6,7 @@ import { findingsOf, isOfPeer } from "../scripts/docs.ts";
 import { readRules, writeTested } from "../scripts/rules/table.ts";
 import { findTitleErrors, listTitles } from "../scripts/rules/titles.ts";
 import { ENTRIES } from "../scripts/support/project.ts";
+import { sideBySide } from "../scripts/support/side_by_side.ts";
 import { compareVerdicts, countVerdicts, mergeVerdicts, readJUnit } from "../scripts/support/verdicts.ts";
 
 describe("verdicts", () => {
@@ -42,6 +43,25 @@ describe("verdicts", () => {
     assert.deepEqual([...mergeVerdicts(left, right)], [["a", ["passed"]], ["b", ["failed"]], ["c", [
       "failed",
     ]]]);
+  });
+});
+
+describe("things side by side", () => {
+  it("are begun in order, so many at a time, and their results stand in order", async () => {
+    const told: string[] = [];
+    const finish: (() => void)[] = [];
+    const all = sideBySide(["a", "b", "c"], 2, (item) => {
+      told.push(item);
+      return new Promise<string>((resolve) => finish.push(() => resolve(item.toUpperCase())));
+    });
+    assert.deepEqual(told, ["a", "b"]);
+    finish[1]!();
+    await Promise.resolve().then(() => {}).then(() => {});
+    assert.deepEqual(told, ["a", "b", "c"]);
+    finish[0]!();
+    finish[2]!();
+    assert.deepEqual(await all, ["A", "B", "C"]);
+    assert.deepEqual(await sideBySide([], 0, () => Promise.resolve(1)), []);
   });
 });
 

@@ -53,10 +53,14 @@ function judgeExports(
   for (const [entry, target] of Object.entries(exports)) {
     if (typeof target === "string") continue;
     if (Object.keys(target).join() !== "types,default") {
-      findings.push(`package.json exports ${entry} with ${Object.keys(target)}, not with types, then default`);
+      findings.push(
+        `package.json exports ${entry} with ${Object.keys(target)}, not with types, then default`,
+      );
     }
     for (const path of Object.values(target)) {
-      if (!files.has(posix.normalize(path))) findings.push(`package.json: ${entry} leads to ${path}: no such file`);
+      if (!files.has(posix.normalize(path))) {
+        findings.push(`package.json: ${entry} leads to ${path}: no such file`);
+      }
     }
   }
   return findings;
@@ -95,11 +99,15 @@ function judgeModules(
   if (/^\/\/\/\s*<reference /m.test(text)) findings.push(`${path} references types that a user may not have`);
   for (const module of modulesOf(text)) {
     if (!module.startsWith(".")) {
-      const isPeer = Object.keys(peerDependencies).some((peer) => module === peer || module.startsWith(`${peer}/`));
+      const isPeer = Object.keys(peerDependencies).some((peer) =>
+        module === peer || module.startsWith(`${peer}/`)
+      );
       if (!isPeer) findings.push(`${path} imports ${module}, which is no peer`);
     } else if (/\.ts$/.test(module)) {
       findings.push(`${path} names ${module}, a file of TypeScript`);
-    } else if (!files.has(path.endsWith(".ts") ? declarationOf(path, module) : posix.join(posix.dirname(path), module))) {
+    } else if (
+      !files.has(path.endsWith(".ts") ? declarationOf(path, module) : posix.join(posix.dirname(path), module))
+    ) {
       findings.push(`${path} imports ${module}, which is not in the package`);
     }
   }

@@ -6,6 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { runTool } from "../support/project.ts";
 import { runOnServer, type SmokeResult } from "./servers.ts";
 
@@ -86,6 +87,7 @@ function runInChromium(chromium: string, script: string): Promise<SmokeResult> {
       const { port } = server.address() as AddressInfo;
       child = spawn(chromium, [...FLAGS, `--user-data-dir=${profile}`, `http://127.0.0.1:${port}/`], {
         stdio: "ignore",
+        detached: true,
       });
       child.on("error", (error) => end(false, error.message));
     });
@@ -93,10 +95,44 @@ function runInChromium(chromium: string, script: string): Promise<SmokeResult> {
     const limit = setTimeout(() => end(false, "the page said nothing in time"), LIMIT_MS);
     const end = (isOk: boolean, text: string): void => {
       clearTimeout(limit);
-      child?.kill("SIGKILL");
+      if (child !== null) killGroup(child);
       server.close();
       server.closeAllConnections();
       resolve({ isOk, text });
     };
-  }).finally(() => rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
+  }).finally(() => removePatiently(profile));
+}
+
+/** Ends a process that leads a group of its own, with all its children: Chromium's go on writing into the profile. */
+function killGroup(leader: ReturnType<typeof spawn>): void {
+  try {
+    if (leader.pid !== undefined) process.kill(-leader.pid, "SIGKILL");
+  } catch {
+    // Where there are no groups, or nobody is left in this one.
+    leader.kill("SIGKILL");
+  }
+}
+
+const REMOVAL_TRIES = 20;
+const REMOVAL_PAUSE_MS = 250;
+
+/**
+ * Removes a folder into which somebody may still be writing: a file that comes while its folder is emptied makes that fail with
+ * ENOTEMPTY. A folder that stays is told, and no reason to fail.
+ */
+export async function removePatiently(
+  folder: string,
+  remove: (folder: string) => void = (path) => rmSync(path, { recursive: true, force: true }),
+  pauseMs: number = REMOVAL_PAUSE_MS,
+): Promise<boolean> {
+  for (let tries = 1; tries <= REMOVAL_TRIES; tries++) {
+    try {
+      remove(folder);
+      return true;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+  console.warn(`smoke: ${folder} could not be removed`);
+  return false;
 }

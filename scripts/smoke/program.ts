@@ -1,12 +1,21 @@
 /**
- * The program that a user's first hour amounts to: admit, wait, release, bucket, gate, abort, a route of Hono.
+ * The program that a user's first hour amounts to: admit, wait, release, bucket, gate, abort, a fetch, a route of Hono, the clock
+ * of Workers, the suite for an account of one's own.
  *
  * It is compiled against the packed declarations and runs as it is on every runtime, so it asks nothing of one.
  */
-import { Admission, CountingGate, Demand, type Grant, TokenBucketRateLimiter } from "@sluice/admission";
+import {
+  Admission,
+  CountingGate,
+  Demand,
+  type Grant,
+  TimeoutError,
+  TokenBucketRateLimiter,
+} from "@sluice/admission";
 import { admittedFetch } from "@sluice/admission/fetch";
 import { admit } from "@sluice/admission/hono";
-import { ManualClock } from "@sluice/admission/testing";
+import { ManualClock, rateLimiterContract, type TestRunner } from "@sluice/admission/testing";
+import { Admission as AdmissionOfWorkers, WorkersClock } from "@sluice/admission/workers";
 import { Hono } from "hono";
 
 function check(holds: boolean, what: string): void {
@@ -22,6 +31,8 @@ export async function runSmoke(): Promise<string> {
     waitOnAManualClock,
     fetchUnderPermits,
     limitRoutes,
+    waitOnTheClockOfWorkers,
+    passTheContract,
   ];
   for (const step of steps) await step();
   return `${steps.length} steps`;
@@ -130,4 +141,32 @@ async function fetchUnderPermits(): Promise<void> {
     check(await response.text() === "hello" && http.currentInUse === 0, "a body that was read gives it back");
   }
   admission.stop();
+}
+
+/** The entry of Workers has the classes of the main one, and its clock works everywhere. */
+async function waitOnTheClockOfWorkers(): Promise<void> {
+  check(AdmissionOfWorkers === Admission, "a class is the same class whichever entry it comes from");
+  const gate = new CountingGate("gate", 1);
+  const admission = new AdmissionOfWorkers({ memory: null, clock: new WorkersClock({ beatMs: 10 }) }).start();
+  const held = await admission.admit(new Demand().add(gate));
+  const waiting = admission.admit(new Demand().add(gate), { timeoutMs: 20 });
+  const late = await waiting.then(() => null, (error: unknown) => error);
+  check(late instanceof TimeoutError, "a wait ends at its time limit");
+  admission.release(held);
+  check(gate.currentInUse === 0, "everything was given back");
+  admission.stop();
+}
+
+/** The suite for authors of accounts, with a test runner of six lines. */
+async function passTheContract(): Promise<void> {
+  const cases: (() => void | Promise<void>)[] = [];
+  const runner: TestRunner = { describe: (_, body) => body(), it: (_, body) => void cases.push(body) };
+  rateLimiterContract("a gate", () => ({
+    account: new CountingGate("gate", 2),
+    clock: new ManualClock(),
+    amount: undefined,
+    room: 2,
+  }), runner);
+  check(cases.length > 5, `a suite has many cases, not ${cases.length}`);
+  for (const each of cases) await each();
 }

@@ -4,6 +4,8 @@
 export interface Check {
   readonly what: string;
   readonly commands: readonly (readonly string[])[];
+  /** Runs by itself, with its output as it comes: it needs all processors, or takes long. */
+  readonly isAlone?: true;
   /** Commands that repair what the check finds, where there are any. */
   readonly repair?: readonly (readonly string[])[];
 }
@@ -18,6 +20,7 @@ export type CheckName =
   | "docs"
   | "rules"
   | "publish"
+  | "packages"
   | "smoke"
   | "tests";
 
@@ -42,21 +45,29 @@ export const CHECKS: Record<CheckName, Check> = {
   tidy: { what: "the tree keeps its own rules", commands: [[...SCRIPT, "scripts/tidy.ts"]] },
   docs: {
     what: "what users see has docstrings, and names nothing that they cannot see",
-    commands: [[...SCRIPT, "scripts/docs.ts"]],
+    commands: [[...SCRIPT, "scripts/docs.ts"], [...SCRIPT, "scripts/api.ts"]],
+    repair: [[...SCRIPT, "scripts/api.ts", "--write"], [...SCRIPT, "scripts/docs.ts"]],
   },
   rules: {
     what: "each rule that is due has a test",
-    commands: ["A", "B", "C", "D", "E", "H"].map((part) => [...SCRIPT, "scripts/rules.ts", "--part", part]),
+    commands: [[...SCRIPT, "scripts/rules.ts", "--part", "A,B,C,D,E,H"]],
   },
   publish: {
     what: "deno publish would accept the package",
-    commands: [["deno", "publish", "--dry-run", "--allow-dirty", "--quiet"]],
+    // Types are the business of the check of that name; slow types are found all the same.
+    commands: [["deno", "publish", "--dry-run", "--allow-dirty", "--quiet", "--no-check"]],
+  },
+  packages: {
+    what: "the npm tarball has what it should, and publint and attw find nothing",
+    commands: [[...SCRIPT, "scripts/packages.ts"]],
   },
   smoke: {
+    isAlone: true,
     what: "the packed library works where it is installed",
     commands: [[...SCRIPT, "scripts/smoke.ts"]],
   },
   tests: {
+    isAlone: true,
     what: "the tests pass on Deno and on Bun",
     commands: [[...SCRIPT, "scripts/test.ts", "--no-prechecks"]],
   },

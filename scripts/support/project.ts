@@ -1,5 +1,5 @@
 /** Where things are, and how a tool of node_modules is run: shared by all scripts. */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 import process from "node:process";
@@ -68,4 +68,23 @@ export function runTool(
   const output = options.capture ? `${result.stdout ?? ""}${result.stderr ?? ""}` : "";
   if (result.error) return { status: 1, output: `${output}${command}: ${result.error.message}` };
   return { status: result.status ?? 1, output };
+}
+
+/** The same for a tool beside which others run: its output is captured, both streams as they come. */
+export function runToolBeside(command: string, args: readonly string[]): Promise<CommandResult> {
+  return new Promise((resolve) => {
+    const child = spawn(command, [...args], {
+      cwd: ROOT,
+      env: toolEnvironment(),
+      stdio: ["ignore", "pipe", "pipe"],
+      shell: process.platform === "win32",
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8");
+      stream.on("data", (chunk) => output += chunk);
+    }
+    child.on("error", (error) => resolve({ status: 1, output: `${output}${command}: ${error.message}\n` }));
+    child.on("close", (status) => resolve({ status: status ?? 1, output }));
+  });
 }

@@ -1,9 +1,10 @@
 /** Runs test files, one process for each file and runtime, and gathers a verdict for every case. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT, toolEnvironment } from "./project.ts";
+import { sideBySide } from "./side_by_side.ts";
 import { countVerdicts, readJUnit, type Verdicts } from "./verdicts.ts";
 
 /** The runtimes that every test file must pass on. */
@@ -111,12 +112,9 @@ function runToEnd([name = "", ...args]: string[], options: RunOptions): Promise<
   });
 }
 
-/** Runs all files: the runtimes side by side, the files of each one after another. */
+/** Runs all files on both runtimes, as many at a time as there are processors, and at least two. Results in order of the files. */
 export async function runFiles(files: readonly string[], env: Record<string, string>): Promise<FileResult[]> {
-  const lanes = RUNTIMES.map(async (runtime) => {
-    const results: FileResult[] = [];
-    for (const file of files) results.push(await runFile(runtime, file, { env }));
-    return results;
-  });
-  return (await Promise.all(lanes)).flat();
+  const runs = files.flatMap((file) => RUNTIMES.map((runtime) => ({ file, runtime })));
+  const width = Math.max(2, availableParallelism());
+  return await sideBySide(runs, width, ({ file, runtime }) => runFile(runtime, file, { env }));
 }

@@ -69,7 +69,9 @@ export function keyed(demand: Demand): void {
   demand.add(tenants, 7);
   // @ts-expect-error whose account?
   demand.add(tenants);
-  const routes = new KeyedRateLimiter("routes", (route: "a" | "b") => new CountingGate(route, 1), { maxKeys: 2 });
+  const routes = new KeyedRateLimiter("routes", (route: "a" | "b") => new CountingGate(route, 1), {
+    maxKeys: 2,
+  });
   demand.add(routes, "a");
   // @ts-expect-error no such route
   demand.add(routes, "c");

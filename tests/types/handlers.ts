@@ -83,7 +83,10 @@ export async function job(): Promise<void> {
 }
 
 /** A stream's chunks keep their type; the fetch of clients is a fetch. */
-export async function calls(bucket: TokenBucketRateLimiter, open: () => AsyncIterable<{ text: string }>): Promise<void> {
+export async function calls(
+  bucket: TokenBucketRateLimiter,
+  open: () => AsyncIterable<{ text: string }>,
+): Promise<void> {
   for await (const chunk of streamUpstream(bucket, open)) same<{ text: string }, typeof chunk>(true);
   const fetchOf: Fetch = admittedFetch({ admission, provider: "openai", fetch: globalThis.fetch });
   same<Promise<Response>, ReturnType<typeof fetchOf>>(true);
