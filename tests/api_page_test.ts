@@ -25,6 +25,12 @@ describe("docs/api.md", () => {
     });
   }
 
+  it("is about entries that say what they are", () => {
+    for (const path of Object.values(ENTRIES)) {
+      assert.match(readFileSync(new URL(path, ROOT), "utf8"), /^\/\*\*[^]*?\n \* @module\n \*\/\n/, path);
+    }
+  });
+
   it("says what each export is", () => {
     const silent = PAGE.split("\n").filter((line) => /^\| `/.test(line) && /\| *\|$/.test(line));
     assert.deepEqual(silent, []);
