@@ -9,7 +9,7 @@ export interface PackedPackage {
 }
 
 /** Largest tarball, in bytes: about a fifth more than it had when this was last set, so that growth is a decision. */
-export const MAX_TARBALL_BYTES = 280_000;
+export const MAX_TARBALL_BYTES = 295_000;
 
 const TEXTS = ["CHANGELOG.md", "LICENSE", "README.md", "kernel.d.ts", "kernel.wasm", "package.json"];
 const CHUNK = /^dist\/chunk-[A-Z0-9]{8}\.js$/;
