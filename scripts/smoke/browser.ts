@@ -6,7 +6,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import { runTool } from "../support/project.ts";
 import { runOnServer, type SmokeResult } from "./servers.ts";
 
@@ -87,7 +86,6 @@ function runInChromium(chromium: string, script: string): Promise<SmokeResult> {
       const { port } = server.address() as AddressInfo;
       child = spawn(chromium, [...FLAGS, `--user-data-dir=${profile}`, `http://127.0.0.1:${port}/`], {
         stdio: "ignore",
-        detached: true,
       });
       child.on("error", (error) => end(false, error.message));
     });
@@ -95,24 +93,26 @@ function runInChromium(chromium: string, script: string): Promise<SmokeResult> {
     const limit = setTimeout(() => end(false, "the page said nothing in time"), LIMIT_MS);
     const end = (isOk: boolean, text: string): void => {
       clearTimeout(limit);
-      if (child !== null) killGroup(child);
       server.close();
       server.closeAllConnections();
-      resolve({ isOk, text });
+      void endPatiently(child).then(() => resolve({ isOk, text }));
     };
   }).finally(() => removePatiently(profile));
 }
 
-/** Ends a process that leads a group of its own, with all its children: Chromium's go on writing into the profile. */
-function killGroup(leader: ReturnType<typeof spawn>): void {
-  try {
-    if (leader.pid !== undefined) process.kill(-leader.pid, "SIGKILL");
-  } catch {
-    // Where there are no groups, or nobody is left in this one.
-    leader.kill("SIGKILL");
+/** Asks Chromium to end, which ends its children too, and kills it when it does not: they go on writing into the profile. */
+async function endPatiently(child: ReturnType<typeof spawn> | null): Promise<void> {
+  if (child === null || child.pid === undefined || child.exitCode !== null || child.signalCode !== null) {
+    return;
   }
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  child.kill("SIGTERM");
+  const limit = setTimeout(() => child.kill("SIGKILL"), END_MS);
+  await ended;
+  clearTimeout(limit);
 }
 
+const END_MS = 5_000;
 const REMOVAL_TRIES = 20;
 const REMOVAL_PAUSE_MS = 250;
 
