@@ -28,6 +28,8 @@ export const mariadb: Recipe = {
     INSTALLER,
     "--no-defaults",
     `--datadir=${folder}/data`,
+    // One that starts removes what others have in a folder for temporary tables that they share.
+    `--tmpdir=${folder}`,
     "--auth-root-authentication-method=normal",
     "--skip-test-db",
     "--skip-name-resolve",
