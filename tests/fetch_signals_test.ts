@@ -140,6 +140,33 @@ describe("Signals", () => {
     }
   });
 
+  it("one that aborts amid a body ends it also where fetch does not, and lets go of what it came from", async () => {
+    // As on Deno, once nobody keeps the response that fetch has answered.
+    const world = new FetchWorld();
+    for (const early of [0, 1]) {
+      let pieces = 0;
+      let cancelled: unknown = null;
+      const controller = new AbortController();
+      const deaf = new ReadableStream<Uint8Array>({
+        pull: (stream) => pieces++ < early ? stream.enqueue(new TextEncoder().encode("half")) : undefined,
+        cancel: (reason) => void (cancelled = reason),
+      }, { highWaterMark: 0 });
+      const own = world.fetch(() => new Response(deaf));
+      const response = await own(CHAT_URL, chat({}, { signal: controller.signal }));
+      const reader = response.body!.getReader();
+      for (let i = 0; i < early; i++) await reader.read();
+      const outcome = follow(reader.read());
+      await world.settle();
+      assert.deepEqual(outcome, {});
+      const reason = { early };
+      controller.abort(reason);
+      await world.settle();
+      assert.equal(outcome.error, reason);
+      assert.equal(cancelled, reason);
+      world.assertIdle();
+    }
+  });
+
   it("one that many requests share carries one listener of ours, and none in the end", async () => {
     const world = new FetchWorld();
     const controller = new AbortController();

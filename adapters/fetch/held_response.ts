@@ -49,6 +49,7 @@ function heldBody({ body, lease, reading, signal }: Holding): ReadableStream<Uin
     async pull(controller) {
       try {
         const chunk = await nextChunk(body);
+        if (chunk === null && signal?.aborted) throw signal.reason; // What was cancelled looks as if it had ended.
         if (chunk === null) {
           lease.end({ how: "whole" });
           controller.close();

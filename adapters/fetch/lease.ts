@@ -29,13 +29,19 @@ const abandoned = typeof FinalizationRegistry === "function"
 export class Lease {
   readonly #finish: (ending: Ending) => void;
   #stopListening: () => void = () => {};
+  #reader: BodyReader | null = null;
   #isEnded = false;
 
   /** `finish` is called once and must not throw. */
   constructor(finish: (ending: Ending) => void, signal: AbortSignal | null) {
     this.#finish = finish;
     if (signal !== null) {
-      this.#stopListening = onAbort(signal, () => this.end({ how: "failed", error: signal.reason }));
+      this.#stopListening = onAbort(signal, () => {
+        this.end({ how: "failed", error: signal.reason });
+        // Deno ends a body on its own only while somebody keeps the response that it came with (2.9.6), and a fetch of one's
+        // own may not listen at all.
+        this.#reader?.cancel(signal.reason).catch(() => {});
+      });
     }
   }
 
@@ -48,8 +54,10 @@ export class Lease {
     this.#finish(ending);
   }
 
-  /** Ends the lease when the body is collected. */
+  /** Ends the lease when the body is collected, and the reader when the signal aborts. */
   watch(body: object, reader: BodyReader): void {
-    if (!this.#isEnded) abandoned?.register(body, { lease: this, reader }, this);
+    if (this.#isEnded) return void reader.cancel().catch(() => {}); // It has aborted already.
+    this.#reader = reader;
+    abandoned?.register(body, { lease: this, reader }, this);
   }
 }

@@ -8,6 +8,7 @@ import { runOneAfterAnother } from "./one_after_another.ts";
 import { HELP, type Options, parseOptions } from "./options.ts";
 import { checkOutput, isSameFile, type OutputFile, writeOutput } from "./output_file.ts";
 import { drawPlot, PLOT_COLUMNS } from "./plot.ts";
+import { runProgram } from "./program.ts";
 import { progressMeter } from "./progress_meter.ts";
 import { readTrace } from "./read_trace.ts";
 import { currentRuntime, runOn, runtimeTitle, userFolder } from "./runtimes.ts";
@@ -21,9 +22,8 @@ import { UserError } from "./user_error.ts";
  * @param args the command line after the script
  * @returns the exit status: 0, or 1 after an error that is the user's to put right, told on stderr
  */
-export async function runCli(args: readonly string[]): Promise<number> {
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", passOverClosedPipe);
-  try {
+export function runCli(args: readonly string[]): Promise<number> {
+  return runProgram(async () => {
     const options = parseOptions(args);
     if (options.wantsHelp) {
       process.stdout.write(HELP);
@@ -34,16 +34,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
     }
     await replayAndReport(options);
     return 0;
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    return 1;
-  }
-}
-
-/** Whoever reads the output may stop reading, as `head` does: the files are written all the same. */
-function passOverClosedPipe(error: Error): void {
-  if (!("code" in error && error.code === "EPIPE")) throw error;
+  });
 }
 
 async function replayAndReport(options: Options): Promise<void> {

@@ -1,8 +1,6 @@
 import { DEFAULT_LIMITS, type Limits, MAX_LIMIT } from "./limits.ts";
+import { type RuntimeName, runtimeOption, splitArguments, wholeNumber } from "./command_line.ts";
 import { quoted, UserError } from "./user_error.ts";
-
-/** A runtime the replay can run on. */
-export type RuntimeName = "deno" | "bun";
 
 /** What the user asked for. */
 export interface Options {
@@ -41,11 +39,12 @@ JSON lines with timestamp (ms), input_length and output_length. Without one, bur
 `;
 
 /**
- * Reads the command line. An option's value may follow it or an equals sign; of an option given twice the last counts.
+ * Reads the command line.
  * @throws UserError naming the option, its value, and what would do.
  */
 export function parseOptions(args: readonly string[]): Options {
-  const { values, files } = split(args);
+  const { values, rest } = splitArguments(args, KNOWN);
+  const files = rest.map(checkedFile);
   if (files.length > 1) {
     throw new UserError(`Cannot replay ${files.map(quoted).join(" and ")}: name one file at a time.`);
   }
@@ -62,51 +61,22 @@ export function parseOptions(args: readonly string[]): Options {
     file: files[0] ?? null,
     json: values.get("--json") ?? null,
     plot: values.get("--plot") ?? null,
-    runtime: runtime(values),
+    runtime: runtimeOption(values),
     seed: wholeNumber(values, "--seed", { fallback: 1, least: 0, most: 0xffff_ffff }),
     wantsHelp: values.has("--help"),
   };
 }
 
-const WITH_VALUE = ["--tpm", "--rpm", "--http", "--db", "--seed", "--json", "--plot", "--runtime"];
-
-function split(args: readonly string[]): { values: Map<string, string>; files: string[] } {
-  const values = new Map<string, string>();
-  const files: string[] = [];
-  for (let index = 0; index < args.length; index++) {
-    const [name = "", ...after] = (args[index] ?? "").split("=");
-    if (name === "--help" || name === "-h") values.set("--help", "");
-    else if (WITH_VALUE.includes(name)) {
-      values.set(
-        name,
-        after.length > 0 ? checkedValue(name, after.join("=")) : checkedValue(name, args[++index]),
-      );
-    } else if (name.startsWith("-")) {
-      throw new UserError(
-        `Cannot use the option ${quoted(name)}: it should be one of ${WITH_VALUE.join(", ")}, --help.`,
-      );
-    } else files.push(checkedFile(args[index] ?? ""));
-  }
-  return { values, files };
-}
-
-function checkedValue(name: string, value: string | undefined): string {
-  if (value !== undefined && value !== "" && !value.startsWith("--")) return value;
-  throw new UserError(
-    `Cannot use the option ${name}: it has no value, it should be ${EXAMPLES[name] ?? "followed by one"}.`,
-  );
-}
-
-const EXAMPLES: Readonly<Record<string, string>> = {
-  "--json": "like --json jobs.jsonl",
-  "--plot": "like --plot replay.svg",
-  "--runtime": "--runtime deno or --runtime bun",
-  "--seed": "like --seed 2",
+const KNOWN = {
   "--tpm": `like --tpm ${DEFAULT_LIMITS.tpm}`,
   "--rpm": `like --rpm ${DEFAULT_LIMITS.rpm}`,
   "--http": `like --http ${DEFAULT_LIMITS.http}`,
   "--db": `like --db ${DEFAULT_LIMITS.db}`,
-};
+  "--seed": "like --seed 2",
+  "--json": "like --json jobs.jsonl",
+  "--plot": "like --plot replay.svg",
+  "--runtime": "--runtime deno or --runtime bun",
+} as const;
 
 function checkedFile(file: string): string {
   if (file !== "") return file;
@@ -115,23 +85,4 @@ function checkedFile(file: string): string {
 
 function limit(values: ReadonlyMap<string, string>, name: string, fallback: number): number {
   return wholeNumber(values, name, { fallback, least: 1, most: MAX_LIMIT });
-}
-
-function wholeNumber(
-  values: ReadonlyMap<string, string>,
-  name: string,
-  range: { fallback: number; least: number; most: number },
-): number {
-  const text = values.get(name);
-  if (text === undefined) return range.fallback;
-  const value = /^\d+$/.test(text) ? Number(text) : NaN;
-  if (value >= range.least && value <= range.most) return value;
-  const should = `it should be a whole number from ${range.least} to ${range.most}`;
-  throw new UserError(`Cannot use ${name} ${quoted(text)}: ${should}.`);
-}
-
-function runtime(values: ReadonlyMap<string, string>): RuntimeName | null {
-  const text = values.get("--runtime");
-  if (text === undefined || text === "deno" || text === "bun") return text ?? null;
-  throw new UserError(`Cannot use --runtime ${quoted(text)}: it should be deno or bun.`);
 }

@@ -8,10 +8,10 @@ export interface ProgressSink {
 }
 
 /**
- * Tells on a sink how many jobs are through: a line that renews itself on a terminal, at every percent; a line for each
- * quarter elsewhere.
+ * Tells on a sink how many of all are done, jobs unless said otherwise: a line that renews itself on a terminal, at every
+ * percent; a line for each quarter elsewhere.
  */
-export function progressMeter(sink: ProgressSink, total: number): Progress {
+export function progressMeter(sink: ProgressSink, total: number, what = "jobs through"): Progress {
   const isTerminal = sink.isTTY === true;
   const steps = isTerminal ? 100 : 4;
   let shownSteps = 0;
@@ -19,9 +19,7 @@ export function progressMeter(sink: ProgressSink, total: number): Progress {
     const reached = Math.floor((done * steps) / total);
     if (reached === shownSteps) return;
     shownSteps = reached;
-    const text = `  ${grouped(done)} of ${grouped(total)} jobs through (${
-      Math.floor((done * 100) / total)
-    } %)`;
+    const text = `  ${grouped(done)} of ${grouped(total)} ${what} (${Math.floor((done * 100) / total)} %)`;
     if (!isTerminal) sink.write(`${text}\n`);
     else sink.write(done === total ? "\r\u001b[K" : `\r${text}\u001b[K`);
   };

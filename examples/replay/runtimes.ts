@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import type { RuntimeName } from "./options.ts";
+import type { RuntimeName } from "./command_line.ts";
 import { UserError } from "./user_error.ts";
 
 /** The folder of the project. */
@@ -30,7 +30,7 @@ export function userFolder(): string {
 }
 
 /**
- * Runs a file of this folder on another runtime, with the same terminal.
+ * Runs a program on another runtime, with the same terminal.
  * @returns its exit status
  * @throws UserError when the runtime is not installed.
  */

@@ -45,6 +45,7 @@ export const ZONES: readonly Zone[] = [
       "node:*",
       "hono",
       "hono/*",
+      "@hono/node-server",
       "drizzle-orm",
       "drizzle-orm/*",
       "pg",

@@ -1,11 +1,13 @@
 // A client that is nothing but a socket: it can go away whenever it likes, and it sees every byte.
 
+import { Buffer } from "node:buffer";
 import { connect, type Socket } from "node:net";
 
 /** What a request has beyond its path. */
 export interface RawRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
 /** One request over its own connection, which it closes once it has the whole response: workerd leaves it open for 5 s. */
@@ -16,7 +18,7 @@ export class RawClient {
   readonly answered: Promise<void>;
   #received = "";
 
-  constructor(port: number, path: string, { method = "GET", headers = {} }: RawRequest = {}) {
+  constructor(port: number, path: string, { method = "GET", headers = {}, body = "" }: RawRequest = {}) {
     this.#socket = connect(port, "127.0.0.1");
     this.#socket.setEncoding("utf8");
     this.#socket.on("data", (text) => {
@@ -29,9 +31,12 @@ export class RawClient {
       this.#socket.once("data", () => resolve());
       this.#socket.once("close", () => resolve());
     });
-    const lines = Object.entries({ host: "localhost", connection: "close", ...headers });
+    const length: Record<string, string> = body === ""
+      ? {}
+      : { "content-length": String(Buffer.byteLength(body)) };
+    const lines = Object.entries({ host: "localhost", connection: "close", ...length, ...headers });
     const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-    this.#socket.write(`${method} ${path} HTTP/1.1\r\n${head}\r\n`);
+    this.#socket.write(`${method} ${path} HTTP/1.1\r\n${head}\r\n${body}`);
   }
 
   /** Everything that came so far, head and body as on the wire. */
