@@ -8,39 +8,12 @@ import {
   ModelBinding,
   type ModelBindingOptions,
   ModelGate,
-  ModelSpec,
   type ModelSpecFields,
   RateLimiterFactory,
   RateLimiterRegistry,
-  type ThinkingMode,
 } from "../mod.ts";
 import { ManualClock } from "../testing/mod.ts";
-
-function llm(
-  thinkingMode: ThinkingMode,
-  maxOutputTokens: number,
-  more: Partial<ModelSpecFields> = {},
-): ModelSpec {
-  return new ModelSpec({
-    id: "llm",
-    providerKey: "anthropic",
-    tpm: 1_000_000,
-    maxContextTokens: 1_000_000,
-    maxOutputTokens,
-    thinkingMode,
-    ...more,
-  });
-}
-
-const EXTENDED = llm("EXTENDED", 64_000);
-const EMBEDDINGS = llm("NONE", 1, { id: "embed", providerKey: "openai-embeddings", maxContextTokens: 8_192 });
-const DECISION: ModelSpecFields = {
-  id: "judge",
-  providerKey: "kev-decision",
-  maxContextTokens: 8_000,
-  tpm: 15_000_000,
-  rpm: 1_200,
-};
+import { DECISION, EMBEDDINGS, EXTENDED } from "./priced_models.ts";
 
 /** Options where TypeScript would not let them through. */
 function declare(options: unknown): ModelBinding {

@@ -13,35 +13,10 @@ import {
   type ThinkingDepth,
   type ThinkingMode,
 } from "../mod.ts";
+import { DECISION, EMBEDDINGS, EXTENDED, llm } from "./priced_models.ts";
 
 const RUNGS: readonly OutputRung[] = ["VERDICT", "COMPACT", "STANDARD", "EXTENDED", "MAX"];
 const DEPTHS: readonly ThinkingDepth[] = ["IMMEDIATE", "QUICK", "STANDARD", "THOROUGH", "ULTRA"];
-
-function llm(
-  thinkingMode: ThinkingMode,
-  maxOutputTokens: number,
-  more: Partial<ModelSpecFields> = {},
-): ModelSpec {
-  return new ModelSpec({
-    id: "llm",
-    providerKey: "anthropic",
-    tpm: 1_000_000,
-    maxContextTokens: 1_000_000,
-    maxOutputTokens,
-    thinkingMode,
-    ...more,
-  });
-}
-
-const EXTENDED = llm("EXTENDED", 64_000);
-const EMBEDDINGS = llm("NONE", 1, { id: "embed", providerKey: "openai-embeddings", maxContextTokens: 8_192 });
-const DECISION: ModelSpecFields = {
-  id: "judge",
-  providerKey: "kev-decision",
-  maxContextTokens: 8_000,
-  tpm: 15_000_000,
-  rpm: 1_200,
-};
 
 function call(
   model: ModelSpecFields,
