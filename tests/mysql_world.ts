@@ -40,8 +40,9 @@ async function openSubject(
   const watcher = mysql.createPool({ uri: server.url, connectionLimit: 4 });
   // A session does not tell its program, but it does tell its database.
   await watcher.query(`create database ${table}`);
+  // No auto_increment: after a crash MariaDB may hand out a number again while it rolls back whoever had it.
   await watcher.query(
-    `create table ${table}.${table} (id integer primary key auto_increment, worth integer)`,
+    `create table ${table}.${table} (id bigint primary key default (floor(rand() * 9e15)), worth integer)`,
   );
   const watch = async (statement: string, values: unknown[] = []) =>
     Number((await watcher.query<RowDataPacket[]>(statement, values))[0][0]?.["answer"]);
