@@ -8,6 +8,7 @@ import OpenAI from "openai";
 import { describe, it } from "@std/testing/bdd";
 import { Admission, CountingGate, type ProviderKey, RateLimiterFactory } from "../mod.ts";
 import { admittedFetch, type Fetch } from "../adapters/fetch.ts";
+import { within } from "../testing/checks.ts";
 import { type Seen, USED, withModels } from "./model_server.ts";
 
 const MODELS = [{ id: "gpt", tpm: 60_000_000, rpm: 600_000 }, {
@@ -65,10 +66,7 @@ async function withClient(provider: ProviderKey, use: (client: Client) => Promis
     });
     const used = (model = "gpt") => accounts.bucket({ id: model }).currentInUse;
     await use({ fetch: own, url, seen, used, http });
-    await Promise.race([
-      admission.drain(),
-      new Promise((_, reject) => setTimeout(() => reject(new Error("a permit is lost")), 5000)),
-    ]);
+    await within(5_000, admission.drain(), "every permit comes back");
     assert.equal(http.currentInUse, 0);
   });
 }
