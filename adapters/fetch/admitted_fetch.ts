@@ -15,6 +15,7 @@ import { pause } from "./pause.ts";
  * - 429, overload and passing faults are retried after a pause that is at least as long as the provider asked for; permits are
  *   given back before it and asked for anew after it. When there is no retry left, or the pause would be too long, the response
  *   is handed on as it is. Exhausted quota, a body that is a stream, and what fails after the response has begun are not retried.
+ * - When the Admission stops, whoever waits or pauses is rejected with its CancellationError.
  * - What the response says of its usage replaces the estimate; when it says nothing, the estimate stands.
  *
  * It rejects as fetch does, as `Admission.admit` does, and with what the functions in the options throw.
@@ -34,7 +35,7 @@ async function answerOf(call: Call): Promise<Response> {
   for (let reruns = 0;; reruns++) {
     const attempted = await attemptCall(call, pacingOf(call, reruns));
     if ("response" in attempted) return attempted.response;
-    await pause(options.clock, attempted.pauseMs, outgoing.signal);
+    await pause(options, attempted.pauseMs, outgoing.signal);
   }
 }
 

@@ -1,25 +1,34 @@
-import type { Clock } from "../../mod.ts";
+import type { Timer } from "../../mod.ts";
 import { onAbort } from "./abort_listeners.ts";
+import { onClose } from "./closing.ts";
+import type { CheckedOptions } from "./options.ts";
 
-/** Waits for so many milliseconds by the clock. @throws the signal's reason, at once when it aborts. */
-export function pause(clock: Clock, pauseMs: number, signal: AbortSignal | null): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let stopListening = () => {};
-    const dueMs = clock.now() + pauseMs;
-    const look = () => {
-      const leftMs = dueMs - clock.now();
-      // Timers may fire early, and runtimes cannot wait for more than 24 days at a time.
-      if (leftMs > 0) timer = clock.setTimer(leftMs, look);
-      else {
-        stopListening();
-        resolve();
-      }
-    };
-    let timer = clock.setTimer(pauseMs, look);
-    if (signal === null) return;
-    stopListening = onAbort(signal, () => {
-      timer.cancel();
-      reject(signal.reason);
+/**
+ * Waits for so many milliseconds by the clock.
+ *
+ * @throws at once when it ends before: the signal's reason, or the error of an Admission that closes.
+ */
+export async function pause(
+  { admission, clock }: Pick<CheckedOptions, "admission" | "clock">,
+  pauseMs: number,
+  signal: AbortSignal | null,
+): Promise<void> {
+  const dueMs = clock.now() + pauseMs;
+  const ends: (() => void)[] = [];
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const arm = (delayMs: number) => clock.setTimer(delayMs, look);
+      const look = () => {
+        const leftMs = dueMs - clock.now();
+        // Timers may fire early, and runtimes cannot wait for more than 24 days at a time.
+        if (leftMs > 0) timer = arm(leftMs);
+        else resolve();
+      };
+      let timer: Timer = arm(pauseMs);
+      ends.push(() => timer.cancel(), onClose(admission, reject));
+      if (signal !== null) ends.push(onAbort(signal, () => reject(signal.reason)));
     });
-  });
+  } finally {
+    for (const end of ends) end();
+  }
 }
