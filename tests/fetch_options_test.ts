@@ -2,14 +2,14 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";
-import { HttpConnectionGate, ModelSpec, RateLimiterFactory } from "../mod.ts";
+import { HttpConnectionGate, InvalidStateError, ModelSpec, RateLimiterFactory } from "../mod.ts";
 import {
   admittedFetch,
   type AdmittedFetchOptions,
   estimateTokens,
   type OutgoingRequest,
 } from "../adapters/fetch.ts";
-import { chat, CHAT_URL, completion, FetchWorld } from "./fetch_world.ts";
+import { chat, CHAT_URL, completion, errorOf, FetchWorld } from "./fetch_world.ts";
 
 describe("The default estimate", () => {
   const model = (fields: object = {}) => new ModelSpec({ id: "gpt", tpm: 1000, ...fields });
@@ -73,7 +73,12 @@ describe("The options of an admitted fetch", () => {
         ["provider", "closedai", RangeError],
         ["models", {}, TypeError],
         ["models", [{ id: "" }], TypeError],
-        ["models", [{ id: "a", wireModelId: "x" }, { id: "b", wireModelId: "x" }], TypeError],
+        ["models", [{ id: "a", tpm: 1, wireModelId: "x" }, { id: "b", tpm: 1, wireModelId: "x" }], TypeError],
+        ["models", [{ id: "a" }], RangeError],
+        ["admit", { timeoutMs: -8 }, RangeError],
+        ["admit", { timeoutMs: "8" }, TypeError],
+        ["admit", { maxHoldMs: NaN }, RangeError],
+        ["admit", { failFast: 1 }, TypeError],
         ["accounts", {}, TypeError],
         ["http", {}, TypeError],
         ["http", world.bucket, TypeError],
@@ -104,6 +109,68 @@ describe("The options of an admitted fetch", () => {
     for (const none of [undefined, null, 5]) {
       assert.throws(() => admittedFetch(none as unknown as AdmittedFetchOptions), TypeError);
     }
+  });
+
+  it("BEY-60 that are refused leave no account behind, and the message names the place", () => {
+    const accounts = new RateLimiterFactory();
+    for (
+      const [options, message] of [
+        [{ models: [{ id: "a", tpm: 60 }, { id: "b" }] }, /: models\[1\] \("b"\) has no tpm, it should/],
+        [{ models: [{ id: "a", tpm: 60 }, { id: "b", tpm: -1 }] }, /: models\[1\] will not do\. .*tpm is -1/],
+        [
+          { models: [{ id: "a", tpm: 60 }], admit: { timeoutMs: -8 } },
+          /: admit\.timeoutMs is -8, it should be 0/,
+        ],
+        [{ models: [{ id: "a", tpm: 60 }], retries: -1 }, /: retries is -1/],
+        [
+          { provider: undefined },
+          /^Cannot make an admitted fetch: provider .* provider is undefined, .*anthropic/,
+        ],
+      ] as [object, RegExp][]
+    ) {
+      const made = () => admittedFetch({ ...good, http: null, accounts, ...options } as AdmittedFetchOptions);
+      assert.throws(made, { message });
+      assert.deepEqual(accounts.accounts, []);
+    }
+  });
+
+  it("need no tpm for a model whose bucket there is, and make the accounts of a list at once", () => {
+    const accounts = new RateLimiterFactory({ clock: world.clock });
+    accounts.updateLimits("learned", { tpm: 600, rpm: 6 });
+    world.fetch(() => completion(), {
+      accounts,
+      models: [{ id: "learned" }, { id: "new", tpm: 60 }, { id: "judge", maxConcurrent: 2 }],
+    });
+    const names = accounts.accounts.map(({ limiterName, capacity }) => `${limiterName} ${capacity}`);
+    assert.deepEqual(names, ["learned 600", "new 60", "judge 2"]);
+    assert.deepEqual(world.logs, []);
+  });
+
+  it("of a second fetch with other numbers for a model are told to the logger, what was learned is not", () => {
+    const world = new FetchWorld();
+    const make = (model: object) => world.fetch(() => completion(), { models: [model as { id: string }] });
+    const [gpt, judge] = [{ id: "gpt", tpm: 60_000, rpm: 600 }, { id: "judge", maxConcurrent: 2 }];
+    for (const model of [gpt, gpt, judge, judge, { id: "gpt" }]) make(model);
+    world.accounts.updateLimits("gpt", { tpm: 90_000, rpm: 900 });
+    make(gpt);
+    assert.deepEqual(world.logs, []);
+    make({ id: "gpt", tpm: 90_000, rpm: 600 });
+    make({ id: "judge", maxConcurrent: 3 });
+    assert.deepEqual(world.logs, [
+      'warn The limits of "gpt" stay tpm 60000, rpm 600: its account was made before, tpm 90000, rpm 600 is not read',
+      'warn The limits of "judge" stay maxConcurrent 2: its account was made before, maxConcurrent 3 is not read',
+    ]);
+  });
+
+  it("BEY-53 without accounts beside an Admission on a clock of its own: the error says what to give", async () => {
+    const models = [{ id: "clockless", tpm: 60 }];
+    const fetch = world.fetch(() => completion(), { models, accounts: new RateLimiterFactory() });
+    const error = await errorOf(fetch(CHAT_URL, chat({ model: "clockless" })));
+    assert.ok(error instanceof InvalidStateError);
+    assert.match(
+      error.message,
+      /"clockless".* another clock .* accounts: new RateLimiterFactory\(\{ clock \}\)/,
+    );
   });
 
   it("are few: an Admission and a provider do", async () => {

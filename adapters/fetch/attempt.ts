@@ -1,4 +1,4 @@
-import type { Grant, RetrySignal } from "../../mod.ts";
+import { type Grant, InvalidStateError, type RetrySignal } from "../../mod.ts";
 import { type AnswerReading, answerReading } from "./answer_reading.ts";
 import type { Call } from "./call.ts";
 import { NO_FAULT, type Verdict, verdictOnAnswer, verdictOnError } from "./failed_answer.ts";
@@ -20,8 +20,7 @@ export type Attempted = { readonly response: Response } | { readonly pauseMs: nu
  */
 export async function attemptCall(call: Call, pacing: Pacing): Promise<Attempted> {
   const { signal } = call.outgoing;
-  const { admission } = call.options;
-  const grant = await admission.admit(call.demand, { ...call.admit, ...(signal === null ? {} : { signal }) });
+  const grant = await admitted(call);
   if (signal?.aborted) {
     grant.rollback();
     throw signal.reason;
@@ -32,6 +31,20 @@ export async function attemptCall(call: Call, pacing: Pacing): Promise<Attempted
     // Does nothing when the permits were given back already.
     doQuietly(call.options.logger, "settle a grant", () => grant.release());
     throw error;
+  }
+}
+
+async function admitted({ outgoing: { signal }, options, demand, admit, bucket }: Call): Promise<Grant> {
+  try {
+    return await options.admission.admit(demand, { ...admit, ...(signal === null ? {} : { signal }) });
+  } catch (error) {
+    if (!(error instanceof InvalidStateError) || bucket === null) throw error;
+    // Nobody has made the bucket by hand, so a word on where it comes from.
+    throw new InvalidStateError(
+      `${error.message}. Buckets of models are those of the option accounts: ` +
+        "new RateLimiterFactory({ clock }) makes its own, on that clock",
+      { cause: error },
+    );
   }
 }
 

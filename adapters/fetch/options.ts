@@ -20,7 +20,9 @@ import {
 } from "../../mod.ts";
 import { countedTokens, type Usage } from "./counted_tokens.ts";
 import { estimateTokens } from "./estimate_tokens.ts";
+import { checkedModels, openAccount } from "./models.ts";
 import type { Fetch, OutgoingRequest } from "./outgoing.ts";
+import { checkedBy, refused } from "./refused.ts";
 
 /** How an admitted fetch waits for its permits: see `AdmitOptions`. The signal is the request's own. */
 export type FetchAdmitOptions = Omit<AdmitOptions, "signal">;
@@ -35,10 +37,14 @@ export interface AdmittedFetchOptions {
    * The models that are asked, by the name they have on the wire, or a function that finds the model of a request. A request takes
    * its tokens from the bucket of its model, or a permit from its gate when the model has `maxConcurrent`. A request that names
    * none takes neither, and so does one for which the function answers null; with a list, a name that is not in it is refused.
-   * Left out, there are none.
+   * Left out, there are none. The accounts of a list are made at once. One that there is already keeps its numbers; when the first
+   * list that named it had others, the logger is warned.
    */
   readonly models?: readonly ModelSpecFields[] | ((request: OutgoingRequest) => ModelSpecFields | null);
-  /** Where buckets and gates of models are kept, and caps that responses teach; the process's registry when left out. */
+  /**
+   * Where buckets and gates of models are kept, and caps that responses teach; the process's registry, on the system's clock, when
+   * left out.
+   */
   readonly accounts?: RateLimiterRegistry | RateLimiterFactory;
   /** The gate of the HTTP pool, which each request takes a place in; the accounts' HttpConnectionGate when left out, null for none. */
   readonly http?: CountingGate | null;
@@ -123,19 +129,20 @@ export function checkedOptions(options: AdmittedFetchOptions): CheckedOptions {
   ) {
     throw refused("logger", logger, "an object with info, warn and error");
   }
-  return {
+  const models = checkedModels(options.models ?? (() => null), accounts);
+  const checked: CheckedOptions = {
     admission,
     accounts,
     clock,
     logger,
-    reader: headerReader(provider, { clock }),
-    modelOf: checkedModels(options.models ?? (() => null)),
+    reader: checkedBy("provider or clock", () => headerReader(provider, { clock })),
+    modelOf: models.of,
     http: checkedGate(options.http === undefined ? accounts.limiter(HttpConnectionGate) : options.http),
     demand: checkedFunction("demand", options.demand, (demand) => demand),
     estimate: checkedFunction("estimate", options.estimate, estimateTokens),
     count: checkedFunction("count", options.count, (usage) => countedTokens(provider, usage)),
     learn: options.learn ?? provider !== "openai-compatible",
-    admit: typeof admit === "function" ? admit : () => admit,
+    admit: typeof admit === "function" ? admit : checkedWait(admit),
     retries: checkedSpan("retries", options.retries ?? DEFAULT_RETRIES, true),
     maxPauseMs: checkedSpan("maxPauseMs", options.maxPauseMs ?? DEFAULT_MAX_PAUSE_MS, false),
     pauseMs: checkedFunction(
@@ -145,37 +152,24 @@ export function checkedOptions(options: AdmittedFetchOptions): CheckedOptions {
     ),
     fetch: checkedFunction("fetch", options.fetch, (input, init) => fetch(input, init)),
   };
+  // Accounts last: nothing is made for options that are refused.
+  for (const spec of models.specs) openAccount(spec, checked);
+  return checked;
 }
 
-function checkedModels(models: NonNullable<AdmittedFetchOptions["models"]>): CheckedOptions["modelOf"] {
-  if (typeof models === "function") {
-    return (request) => {
-      const model = models(request) ?? null;
-      return model === null ? null : ModelSpec.from(model);
-    };
+/** What `Admission.admit` would refuse at the first request. */
+function checkedWait(admit: FetchAdmitOptions): () => FetchAdmitOptions {
+  for (const name of ["timeoutMs", "maxHoldMs"] as const) {
+    const ms = admit[name];
+    if (ms !== undefined) checkedSpan(`admit.${name}`, ms, false);
   }
-  if (!Array.isArray(models)) throw refused("models", models, "an array of ModelSpecs, or a function");
-  const byName = new Map<string, ModelSpec>();
-  for (const fields of models) {
-    const spec = ModelSpec.from(fields);
-    if (byName.has(spec.wireModelId)) {
-      throw refused(
-        "models",
-        `two of ${JSON.stringify(spec.wireModelId)}`,
-        "one for each name, or a function",
-      );
+  for (const name of ["failFast", "detached"] as const) {
+    const flag: unknown = admit[name];
+    if (flag !== undefined && typeof flag !== "boolean") {
+      throw refused(`admit.${name}`, flag, "true or false");
     }
-    byName.set(spec.wireModelId, spec);
   }
-  return ({ model }) => model === null ? null : byName.get(model) ?? unknownModel(model, [...byName.keys()]);
-}
-
-function unknownModel(model: string, known: readonly string[]): never {
-  throw new RangeError(
-    `Cannot admit a request: its model is ${JSON.stringify(model.slice(0, 100))}, it should be one of ${
-      known.slice(0, 20).join(", ")
-    }; a function as models may answer null for others`,
-  );
+  return () => admit;
 }
 
 function checkedGate(gate: CountingGate | null): CountingGate | null {
@@ -201,11 +195,4 @@ function checkedSpan(name: string, value: number, isWhole: boolean): number {
       isWhole ? "a whole number from 0" : "0 or more"
     }`,
   );
-}
-
-function refused(name: string, value: unknown, better: string): TypeError {
-  const shown = typeof value === "object" && value !== null
-    ? `an object of class ${value.constructor?.name || "(none)"}`
-    : String(value).slice(0, 100);
-  return new TypeError(`Cannot make an admitted fetch: ${name} is ${shown}, it should be ${better}`);
 }
