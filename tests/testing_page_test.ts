@@ -18,6 +18,8 @@ describe("The page of testing", () => {
     const quoted = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map((found) => found[1]!);
     const sources = readdirSync(FOLDER).map((file) =>
       readFileSync(new URL(file, FOLDER), "utf8")
+        .replace("../../adapters/fetch.ts", "@sluice/admission/fetch")
+        .replace("../../adapters/hono.ts", "@sluice/admission/hono")
         .replace("../../mod.ts", "@sluice/admission")
         .replace("../../testing/mod.ts", "@sluice/admission/testing")
     );
