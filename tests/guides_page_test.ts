@@ -6,6 +6,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { describe, it } from "@std/testing/bdd";
+import { Admission, CountingGate, createJobContext, Demand } from "../mod.ts";
+import { ManualClock, ScriptedLimiter } from "../testing/mod.ts";
 
 const ROOT = new URL("../", import.meta.url);
 
@@ -15,9 +17,12 @@ const PAGES: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     "alerts.ts": /^\[\]\n\[ "search: throttle:2\.0x" \]$/m,
     "events.ts":
       /^db:orders HELD \(1\/1, waiters=2\)\ndb:orders REJECTED \(timeout\)\ntimeout\n.*RELEASED.*\n.*GRANTED after a while/m,
+    "health_endpoint.ts":
+      /^200 \{"queueSize":0,"oldestWaitMs":0,"clients":1\} 1 held\n\[ "memory", "gpt", "client red" \]\n503$/m,
     "looking_on.ts":
       /^gpt .* 1 +-\ndb:orders .*\nsummary-7 lacks \d+ of gpt\nheld: gpt, db:orders in time\nfalse 3 permits can never fit/m,
     "stopping.ts": /^second stopped\nfirst is done\nstopped in time: true$/m,
+    "stopping_server.ts": /^(closed\n200 and 503|200 and 503\nclosed)$/m,
   },
   migrating: {
     "bottleneck.ts": /^4 true\n95\/100 slots available/m,
@@ -71,6 +76,51 @@ describe("What the pages say", () => {
       assert.ok(members.length >= 5);
       assert.deepEqual(members.filter((member) => !listed.includes(member)), []);
     }
+  });
+
+  it("of reasons to leave is what a sink hears", async () => {
+    const heard: (string | null)[] = [];
+    const clock = new ManualClock();
+    const admission = new Admission({
+      memory: null,
+      clock,
+      events: ({ rejectReason }) => rejectReason !== null && heard.push(rejectReason),
+    }).start();
+    const gate = new CountingGate("gate", 1);
+    const [demand, tooLarge] = [new Demand().add(gate), new Demand().add(gate, 2)];
+    const broken = new Demand().add(new ScriptedLimiter("broken", "throws"), 1);
+    const held = await admission.admit(demand);
+    const aborter = new AbortController();
+    const context = createJobContext();
+    const ends = [
+      admission.admit(demand, { signal: aborter.signal }),
+      admission.admit(demand, { context }),
+      admission.admit(demand, { timeoutMs: 1 }),
+      admission.admit(tooLarge),
+      admission.admit(broken),
+      admission.admit(demand),
+    ].map((admitted) => admitted.catch((error) => error));
+    await clock.advance(0);
+    aborter.abort();
+    context.cancel();
+    await clock.advance(1);
+    held.release();
+    (await ends.pop()).release();
+    await admission.admit(demand);
+    const last = admission.admit(demand).catch((error) => error);
+    await clock.advance(0);
+    admission.stop();
+    await Promise.all([...ends, last]);
+    const expected = ["cancelled", "cancelled", "timeout", "circuit_blocked", "aborted", "shutdown"];
+    assert.deepEqual(heard.toSorted(), expected.toSorted());
+    const meanings = new Map(
+      [...read("docs/operating.md").matchAll(/^\| `([a-z_]+)` +\| ([^|]+) \|/gm)].map((
+        [, name, text],
+      ) => [name, text]),
+    );
+    assert.match(meanings.get("cancelled")!, /signal.*context/);
+    assert.match(meanings.get("circuit_blocked")!, /refuses.*ever give/);
+    assert.match(meanings.get("aborted")!, /failed.*defect/);
   });
 
   it("of other limiters holds for the versions that the bench runs", () => {

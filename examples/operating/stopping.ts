@@ -8,7 +8,7 @@ const admission = new Admission().start();
 
 async function job(name: string): Promise<void> {
   try {
-    await admission.run(new Demand().add(workers), () => new Promise((done) => setTimeout(done, 50)));
+    await admission.run(new Demand().add(workers), () => new Promise((done) => setTimeout(done, 300)));
     console.log(name, "is done");
   } catch (error) {
     if (!(error instanceof CancellationError)) throw error;
@@ -32,4 +32,4 @@ process.once("SIGTERM", async () => {
   await Promise.all(jobs);
 });
 process.kill(process.pid, "SIGTERM"); // As the platform would.
-await new Promise((resolve) => setTimeout(resolve, 200)); // The server would go on until here.
+await new Promise((resolve) => setTimeout(resolve, 600)); // The server would go on until here.

@@ -18,8 +18,10 @@ const server = serve(Number(port), (request) => shop.app.fetch(request));
 console.log(`the shop is open at http://127.0.0.1:${server.port}`);
 
 process.on("SIGTERM", async () => {
-  await server.close();
+  const closed = server.close(); // It waits for whoever stands in line, so they are answered first.
+  admission.stop();
   await admission.drain();
+  await closed;
   await shop.end();
   console.log("the shop is closed");
   process.exit(0);
