@@ -12,6 +12,7 @@ const FOLDER = new URL("examples/hono/", ROOT);
 
 /** What each example prints. */
 const PRINTS: Readonly<Record<string, RegExp>> = {
+  "client_and_model.ts": /^502\n200\n200\n429$/m,
   "keyed_route.ts":
     /^203\.0\.113\.7 200 null\n203\.0\.113\.7 200 null\n6\.6\.6\.6, 203\.0\.113\.7 429 "client 203\.0\.113\.7";r=0;t=(60|59), "everybody";r=64\n.*::1 200 null\n.*::2 200 null$/m,
   "limited_route.ts":
@@ -34,6 +35,7 @@ function snippets(page: string): string[] {
 
 function source(file: string): string {
   return readFileSync(new URL(file, FOLDER), "utf8")
+    .replace("../../adapters/fetch.ts", "@sluice/admission/fetch")
     .replace("../../adapters/hono.ts", "@sluice/admission/hono")
     .replace("../../mod.ts", "@sluice/admission");
 }
