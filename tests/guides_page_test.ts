@@ -26,10 +26,12 @@ const PAGES: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   },
   migrating: {
     "bottleneck.ts": /^4 true\n95\/100 slots available/m,
+    "failed_work.ts": /^results 0$/m,
     "hono_rate_limiter.ts":
-      /^red 200 limit=2, remaining=1, .*\nred 200 .*\nred 429 limit=2, remaining=0, reset=60 60\nblue 200 .* null$/m,
+      /^red 200 limit=2, remaining=1, .*\nred 200 .*\nred 429 limit=2, remaining=0, reset=60 60\nblue 200 .* null\n 200 .* null$/m,
     "p_limit.ts": /^20 pages, 8 at a time\n0 0$/m,
     "p_queue.ts": /^12 true$/m,
+    "urgent_work.ts": /^9897\n0$/m,
   },
 };
 
@@ -52,6 +54,7 @@ for (const [page, prints] of Object.entries(PAGES)) {
         read(folder + file)
           .replace("../../adapters/hono.ts", "@sluice/admission/hono")
           .replace("../../mod.ts", "@sluice/admission")
+          .replace("../../testing/mod.ts", "@sluice/admission/testing")
       );
       assert.deepEqual(quoted.toSorted(), sources.toSorted());
     });
