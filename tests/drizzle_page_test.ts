@@ -12,7 +12,9 @@ const FOLDER = new URL("examples/drizzle/", ROOT);
 
 /** What each example prints. */
 const PRINTS: Readonly<Record<string, RegExp>> = {
-  "first_database.ts": /^\[ "note \d+", "note \d+" \] 0$/,
+  "failures.ts":
+    /^true insert into Error.*: UNIQUE constraint failed: users\.name true Error.*: unable to open database file/,
+  "first_database.ts": /^20 notes, 0 connections out$/,
   "request_database.ts": /"?id"?: 1.*"one".*"?id"?: 2.*"two"/s,
 };
 
