@@ -16,4 +16,12 @@ describe("The page of Workers", () => {
     );
     assert.deepEqual(quoted.toSorted(), sources.toSorted());
   });
+
+  it("quotes the settings of a project, with the date that the tests run with", () => {
+    const page = readFileSync(new URL("docs/workers.md", ROOT), "utf8");
+    const settings = readFileSync(new URL("wrangler.toml", FOLDER), "utf8");
+    assert.equal(/```toml\n([\s\S]*?)```/.exec(page)?.[1], settings);
+    const date = /compatibility_date = "(.*)"/.exec(settings)![1]!;
+    assert.ok(readFileSync(new URL("tests/workerd.ts", ROOT), "utf8").includes(`"${date}"`));
+  });
 });
