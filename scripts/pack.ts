@@ -5,18 +5,11 @@
  * writes the declarations. The kernel is embedded, and lies beside it as kernel.wasm for runtimes that forbid compiling.
  */
 import { build } from "esbuild";
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { reachableDeclarations } from "./pack/declarations.ts";
+import { packedText, textPaths } from "./pack/texts.ts";
 import { ENTRIES, listFiles, ROOT, runTool } from "./support/project.ts";
 
 /** The project's own manifest. */
@@ -31,20 +24,19 @@ const SHIPPED_FIELDS = [
 ];
 
 const PACKAGE = join(ROOT, "out", "package");
-const SHIPPED_TEXTS = ["README.md", "CHANGELOG.md", "LICENSE"];
 
 /** Builds everything; gives the tarball's path. */
 export async function pack(): Promise<string> {
-  const missing = [...Object.values(ENTRIES), ...SHIPPED_TEXTS].filter((path) =>
-    !existsSync(join(ROOT, path))
-  );
+  const texts = textPaths();
+  const missing = [...Object.values(ENTRIES), ...texts].filter((path) => !existsSync(join(ROOT, path)));
   if (missing.length > 0) throw new Error(`Cannot pack: ${missing.join(", ")} missing.`);
   rmSync(PACKAGE, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   mkdirSync(PACKAGE, { recursive: true });
   await bundle();
   await writeKernel();
   writeDeclarations();
-  for (const name of SHIPPED_TEXTS) copyFileSync(join(ROOT, name), join(PACKAGE, name));
+  mkdirSync(join(PACKAGE, "docs"));
+  for (const path of texts) writeFileSync(join(PACKAGE, path), packedText(path, texts));
   writeFileSync(join(PACKAGE, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`);
   return makeTarball();
 }

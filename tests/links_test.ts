@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "@std/testing/bdd";
+import { anchorsOf, deadLinks, relativeLinks, withoutDeadLinks } from "../scripts/support/markdown_links.ts";
 import { listFiles, ROOT } from "../scripts/support/project.ts";
-import { anchorsOf, deadLinks, relativeLinks } from "./markdown_links.ts";
 
 function read(path: string): string | null {
   const full = join(ROOT, path);
@@ -46,5 +46,31 @@ describe("A dead link", () => {
 
   it("is no link to another site", () => {
     assert.deepEqual(relativeLinks("a.md", "[x](https://example.com/a.md) [m](mailto:a@example.com)"), []);
+  });
+});
+
+describe("A page without the rest of the tree", () => {
+  it("keeps the words of links that lead out of it, and every other link", () => {
+    const given = [
+      "# A",
+      "[in](b.md#x), [`out`](../tests/c.ts), [site](https://a.test/c.ts), ![a picture](../p.svg) `[code](c.md)`",
+      "```md\n[code](c.md)\n```",
+      "([MON-02](../tests/c.ts)) [here](#a) [defined]",
+      "",
+      "[defined]: c.md",
+    ];
+    const expected = [
+      "# A",
+      "[in](b.md#x), `out`, [site](https://a.test/c.ts), a picture `[code](c.md)`",
+      "```md\n[code](c.md)\n```",
+      "(MON-02) [here](#a) [defined]",
+      "",
+      "",
+    ];
+    const has = (path: string) => ["docs/a.md", "docs/b.md"].includes(path);
+    assert.deepEqual(
+      withoutDeadLinks("docs/a.md", given.join("\n"), has).split("\n"),
+      expected.join("\n").split("\n"),
+    );
   });
 });

@@ -22,7 +22,8 @@ const MANIFEST = {
 const SOUND: Readonly<Record<string, string>> = {
   "CHANGELOG.md": "",
   LICENSE: "",
-  "README.md": "import x from 'anything'",
+  "README.md": "import x from 'anything', [a guide](docs/guide.md)",
+  "docs/guide.md": "[back](../README.md)",
   "kernel.d.ts": "declare const module: WebAssembly.Module;\nexport default module;\n",
   "kernel.wasm": "\0asm",
   "package.json": JSON.stringify(MANIFEST),
@@ -55,6 +56,12 @@ describe("the judge of the npm package", () => {
     assert.match(judge({}, MAX_TARBALL_BYTES + 1).join(), /^the tarball has \d+ bytes/);
   });
 
+  it("finds a page that the README does not lead to, and a link that leads nowhere", () => {
+    assert.deepEqual(judge({ "docs/plan.md": "" }), ["docs/plan.md does not belong into the package"]);
+    const dead = judge({ "docs/guide.md": "[rules](rules.md)" });
+    assert.deepEqual(dead, ["a link leads nowhere: docs/guide.md: rules.md"]);
+  });
+
   it("finds what does not belong there: tests, sources, maps, declarations that no entry leads to", () => {
     for (
       const path of [
@@ -72,7 +79,7 @@ describe("the judge of the npm package", () => {
 
   it("finds what is missing", () => {
     for (const path of ["LICENSE", "README.md", "CHANGELOG.md"]) {
-      assert.deepEqual(judge({ [path]: null }), [`${path} is missing`]);
+      assert.equal(judge({ [path]: null })[0], `${path} is missing`);
     }
     assert.match(
       judge({ "kernel.wasm": null }).join(),

@@ -45,10 +45,45 @@ export function deadLinks(pages: readonly string[], read: (path: string) => stri
   return links.filter((link) => !leadsSomewhere(link, read)).map(({ page, target }) => `${page}: ${target}`);
 }
 
-function leadsSomewhere({ page, target }: Link, read: (path: string) => string | null): boolean {
-  const [file = "", anchor] = target.split("#");
-  const path = file === "" ? page : decodeURI(new URL(file, `file:///${page}`).pathname.slice(1));
+function leadsSomewhere(link: Link, read: (path: string) => string | null): boolean {
+  const path = pathOf(link);
   const text = read(path);
   if (text === null) return false;
+  const anchor = link.target.split("#")[1];
   return anchor === undefined || !path.endsWith(".md") || anchorsOf(text).has(anchor);
+}
+
+/** What can be read from a page on, by its links and theirs: paths, the page's own included. */
+export function reachedFrom(page: string, read: (path: string) => string | null): Set<string> {
+  const reached = new Set([page]);
+  for (const path of reached) {
+    if (!path.endsWith(".md")) continue;
+    for (const link of relativeLinks(path, read(path) ?? "")) reached.add(pathOf(link));
+  }
+  return reached;
+}
+
+/** Where a link leads, from the root, without its anchor. */
+function pathOf({ page, target }: Link): string {
+  const [file = ""] = target.split("#");
+  return file === "" ? page : decodeURI(new URL(file, `file:///${page}`).pathname.slice(1));
+}
+
+/** The page with the words alone of links and pictures that lead to what `has` does not know. */
+export function withoutDeadLinks(page: string, text: string, has: (path: string) => boolean): string {
+  const isKept = (target: string) => /^[a-z][a-z+.-]*:/i.test(target) || has(pathOf({ page, target }));
+  return text.replace(
+    /^( *)(`{3,})[^\n]*\n[\s\S]*?^\1\2 *$|!?\[([^\]]*)\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$|`[^`\n]*`/gm,
+    (
+      whole,
+      _indent,
+      _fence,
+      words: string | undefined,
+      target: string | undefined,
+      defined: string | undefined,
+    ) => {
+      if (target !== undefined) return isKept(target) ? whole : words!;
+      return defined === undefined || isKept(defined) ? whole : "";
+    },
+  );
 }
