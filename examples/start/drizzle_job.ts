@@ -1,4 +1,4 @@
-import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core"; // npm install drizzle-orm
 import { SqliteResourceProvider, withDatabase } from "../../adapters/drizzle/mod.ts";
 import { Admission, Demand, TokenBucketRateLimiter } from "../../mod.ts";
 

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono } from "hono"; // npm install hono
 import { admit } from "../../adapters/hono.ts";
 import { Admission, CountingGate, Demand, ElasticWindowRateLimiter } from "../../mod.ts";
 
