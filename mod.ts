@@ -83,7 +83,7 @@ export {
   type ReportedLimits,
 } from "./core/models/rate_limiter_factory.ts";
 export { RateLimiterRegistry } from "./core/models/rate_limiter_registry.ts";
-export type { AnsweredCall, CallKind } from "./core/models/learned_limits.ts";
+export type { AnsweredCall } from "./core/models/learned_limits.ts";
 export {
   RateLimitInfo,
   type RateLimitInfoFields,
@@ -114,7 +114,6 @@ export { PubMedRateLimiter } from "./core/accounts/services/pubmed_rate_limiter.
 export { UsptoOdpRateLimiter } from "./core/accounts/services/uspto_odp_rate_limiter.ts";
 export { EPORateLimiter, type EPORateLimiterOptions } from "./core/accounts/services/epo_rate_limiter.ts";
 export type { EPOService } from "./core/accounts/services/epo_service.ts";
-export type { EPOHeaders } from "./core/accounts/services/epo_throttling.ts";
 export { type EPOAnswer, epoFailure } from "./core/accounts/services/epo_failure.ts";
 export { type CircuitState, ElasticWindowStatus } from "./core/statuses.ts";
 export { MemoryPressureGate } from "./core/accounts/memory_pressure_gate.ts";
@@ -138,7 +137,6 @@ export type { UpstreamErrorFacts, UpstreamErrorFields } from "./core/models/upst
 export {
   ExternalServiceError,
   UpstreamAuthError,
-  type UpstreamFieldsWithoutStatus,
   UpstreamRequestError,
 } from "./core/models/upstream_errors.ts";
 export {

@@ -18,12 +18,9 @@ import {
   type RetrySignal,
   systemClock,
 } from "../../mod.ts";
-import { countedTokens, type Usage } from "./counted_tokens.ts";
+import { countedTokens, type ResponseUsage } from "./counted_tokens.ts";
 import { estimateTokens } from "./estimate_tokens.ts";
 import type { Fetch, OutgoingRequest } from "./outgoing.ts";
-
-/** How an admitted fetch waits for its permits: see `AdmitOptions`. The signal is the request's own. */
-export type FetchAdmitOptions = Omit<AdmitOptions, "signal">;
 
 /** What an admitted fetch may be given. */
 export interface AdmittedFetchOptions {
@@ -50,11 +47,13 @@ export interface AdmittedFetchOptions {
   /** The tokens that a request may take, a whole number from 0 to 2^31 - 1; `estimateTokens` when left out. */
   readonly estimate?: (request: OutgoingRequest, model: ModelSpec) => number;
   /** The tokens that the provider counts for a usage, null when that is not known; `countedTokens` when left out. */
-  readonly count?: (usage: Usage) => number | null;
+  readonly count?: (usage: ResponseUsage) => number | null;
   /** Whether the limits in headers become the caps of the model's bucket; true when left out, but for `openai-compatible`. */
   readonly learn?: boolean;
-  /** How each attempt waits in line, or a function that says it for a request. */
-  readonly admit?: FetchAdmitOptions | ((request: OutgoingRequest) => FetchAdmitOptions);
+  /** How each attempt waits in line, or a function that says it for a request. The signal is the request's own. */
+  readonly admit?:
+    | Omit<AdmitOptions, "signal">
+    | ((request: OutgoingRequest) => Omit<AdmitOptions, "signal">);
   /** Most times that a request is sent again, a whole number from 0; 3 when left out. */
   readonly retries?: number;
   /** Longest pause before a request is sent again, in ms; a retry that would take longer is not made. 300,000 when left out. */
@@ -83,9 +82,9 @@ export interface CheckedOptions {
   readonly http: CountingGate | null;
   readonly demand: (demand: Demand, request: OutgoingRequest) => Demand | void;
   readonly estimate: (request: OutgoingRequest, model: ModelSpec) => number;
-  readonly count: (usage: Usage) => number | null;
+  readonly count: (usage: ResponseUsage) => number | null;
   readonly learn: boolean;
-  readonly admit: (request: OutgoingRequest) => FetchAdmitOptions;
+  readonly admit: (request: OutgoingRequest) => Omit<AdmitOptions, "signal">;
   readonly retries: number;
   readonly maxPauseMs: number;
   readonly pauseMs: (signal: RetrySignal, reruns: number) => number;
