@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { reachableDeclarations } from "./pack/declarations.ts";
+import { forEveryUser, reachableDeclarations } from "./pack/declarations.ts";
 import { ENTRIES, listFiles, ROOT, runTool } from "./support/project.ts";
 
 /** The project's own manifest. */
@@ -100,7 +100,7 @@ function writeDeclarations(): void {
     if (/["']\.{1,2}\/[^"']*\.ts["']/.test(rewritten)) {
       throw new Error(`Cannot pack: ${path} still names a .ts file.`);
     }
-    writeFileSync(join(folder, path), rewritten);
+    writeFileSync(join(folder, path), forEveryUser(path, rewritten));
   }
   removeInnerDeclarations(folder);
 }
