@@ -8,9 +8,9 @@ const admission = new Admission().start();
 
 const app: Hono = new Hono();
 // Only who sends something needs a permit, and what it takes is known in the handler alone.
-app.post("/reports/:id", (c) => {
+app.post("/reports/:id", async (c) => {
   if (c.req.param("id") === "empty") return c.text("nothing to send");
-  return admission.run(mail, () => c.text("sent"), { timeoutMs: 0 });
+  return await admission.run(mail, () => c.text("sent"), { timeoutMs: 0 });
 });
 app.onError((error, c) => refusalResponse(error, { demand: mail }) ?? c.text("Internal Server Error", 500));
 

@@ -194,7 +194,7 @@ export const JOB_CASES: readonly ErrorCase[] = [
     when: "A database provider failed at a verb; `cause` is the driver's error",
     remedy:
       "What the driver's error asks for. Was it `acquire`, the pool may have fewer connections than the provider's gate has permits.",
-    template: "Cannot <verb> on provider <name> for a job: <message>",
+    template: "Cannot <verb> on provider <name>: <message>",
     provoke: () => runOn("checkOut"),
   },
   {
