@@ -129,7 +129,9 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
     const bits = this.#call((record, kernel) => kernel.give(record, count, sum, this.#nowTicks()));
     if ((bits & GIVE_DECLINED) !== 0) {
       throw new InvalidStateError(
-        `Cannot give ${count} permits back to ${show(this.#name)}: only ${this.currentInUse} are in use, ` +
+        `Cannot give permits back to ${
+          show(this.#name)
+        }: it gets ${count} and has ${this.currentInUse} in use, ` +
           "give back what was taken, once",
       );
     }

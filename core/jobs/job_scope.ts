@@ -58,7 +58,7 @@ export class JobScope {
       throw new InvalidStateError(
         `Cannot tell the account of ${
           show(binding)
-        }: the job did not declare it, JobRequirements.model() should`,
+        }: the job did not declare it, call JobRequirements.model() before`,
       );
     }
     const { accounts } = this.#job;
@@ -71,9 +71,9 @@ export class JobScope {
     const handle = this.#handles.of(provider);
     if (handle !== undefined) return handle as DBManagedResource<T>;
     throw new InvalidStateError(
-      `Cannot read provider ${
+      `Cannot give out a handle of provider ${
         show(provider?.name)
-      }: the job did not declare it, JobRequirements.database() should`,
+      }: the job did not declare it, call JobRequirements.database() before`,
     );
   }
 

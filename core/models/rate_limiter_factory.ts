@@ -198,7 +198,7 @@ function assertBare(type: LimiterClass<RateLimiter<never>>): void {
   const parameters = type.length === 1 ? "a parameter" : `${type.length} parameters`;
   throw refused(
     type,
-    new TypeError(`it has no no-arg constructor: it takes ${parameters} without a default value`),
+    new TypeError(`it has no no-arg constructor, as it takes ${parameters} without a default value`),
   );
 }
 

@@ -144,7 +144,7 @@ export const JOB_CASES: readonly ErrorCase[] = [
       "An attempt of a job took longer than its `timeoutMs`; its handles were closed and its permits given back",
     remedy:
       "Give it more time or less to do. `part` says what it was at; whether a commit that it was at took place is not known.",
-    template: "The job ran longer than its <ms> ms; it was at: <part>",
+    template: "The job ran longer than its timeoutMs of <ms> ms; it was at <part>",
     provoke: runTooLong,
   },
   {
@@ -193,7 +193,7 @@ export const JOB_CASES: readonly ErrorCase[] = [
     type: "UncorrectableError",
     when: "A database provider failed at a verb; `cause` is the driver's error",
     remedy:
-      "What the driver's error asks for. Was it `acquire`, the pool may have fewer connections than the provider's gate has permits.",
+      "Do what the driver's error asks for. At `acquire` the pool may have fewer connections than the provider's gate has permits.",
     template: "Cannot <verb> on provider <name>: <message>",
     provoke: () => runOn("checkOut"),
   },
@@ -222,7 +222,8 @@ export const JOB_CASES: readonly ErrorCase[] = [
     type: "InvalidStateError",
     when: "The work asks its scope for a database that the job did not declare",
     remedy: "Declare it, so that it is admitted for as well.",
-    template: "Cannot read provider <name>: the job did not declare it, JobRequirements.database() should",
+    template:
+      "Cannot give out a handle of provider <name>: the job did not declare it, call JobRequirements.database() before",
     provoke: undeclared,
   },
   {
@@ -243,7 +244,7 @@ export const JOB_CASES: readonly ErrorCase[] = [
     type: "InvalidStateError",
     when: "A call's reservation was read before the call was priced",
     remedy: "Call `price()` first; JobRunner does.",
-    template: "Cannot read the reservation of <call>: it is not priced, price() should come first",
+    template: "Cannot read the reservation of <call>: it is not priced, call price() first",
     provoke: () => thrownBy(() => callOf(null).reservation),
   },
 ];
