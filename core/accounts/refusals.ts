@@ -32,6 +32,6 @@ function neverText(account: LimiterIdentity, asked: Tally, verdict: number): str
 export function unitTally(name: string, amounts: readonly void[], unit: string): Tally {
   if (Array.isArray(amounts)) return { count: amounts.length, sum: 0 };
   throw new TypeError(
-    `Cannot ask ${show(name)}: amounts are ${show(amounts)}, they should be an array with one item a ${unit}`,
+    `Cannot ask ${show(name)}: amounts are ${show(amounts)}, they should be an array with one item for each ${unit}`,
   );
 }
