@@ -80,7 +80,6 @@ export {
   type LimiterClass,
   RateLimiterFactory,
   type RateLimiterFactoryOptions,
-  type ReportedLimits,
 } from "./core/models/rate_limiter_factory.ts";
 export { RateLimiterRegistry } from "./core/models/rate_limiter_registry.ts";
 export type { AnsweredCall } from "./core/models/learned_limits.ts";

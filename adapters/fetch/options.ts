@@ -55,7 +55,7 @@ export interface AdmittedFetchOptions {
     | Omit<AdmitOptions, "signal">
     | ((request: OutgoingRequest) => Omit<AdmitOptions, "signal">);
   /** Most times that a request is sent again, a whole number from 0; 3 when left out. */
-  readonly retries?: number;
+  readonly maxRetries?: number;
   /** Longest pause before a request is sent again, in ms; a retry that would take longer is not made. 300,000 when left out. */
   readonly maxPauseMs?: number;
   /**
@@ -85,7 +85,7 @@ export interface CheckedOptions {
   readonly count: (usage: ResponseUsage) => number | null;
   readonly learn: boolean;
   readonly admit: (request: OutgoingRequest) => Omit<AdmitOptions, "signal">;
-  readonly retries: number;
+  readonly maxRetries: number;
   readonly maxPauseMs: number;
   readonly pauseMs: (signal: RetrySignal, reruns: number) => number;
   readonly fetch: Fetch;
@@ -95,7 +95,7 @@ export interface CheckedOptions {
 }
 
 /** Re-runs of a job when nobody says otherwise (UF-10). */
-const DEFAULT_RETRIES = 3;
+const DEFAULT_MAX_RETRIES = 3;
 /** The end of the longest window that a pause is drawn from (UF-09). */
 const DEFAULT_MAX_PAUSE_MS = 300_000;
 
@@ -135,7 +135,7 @@ export function checkedOptions(options: AdmittedFetchOptions): CheckedOptions {
     count: checkedFunction("count", options.count, (usage) => countedTokens(provider, usage)),
     learn: options.learn ?? provider !== "openai-compatible",
     admit: typeof admit === "function" ? admit : () => admit,
-    retries: checkedSpan("retries", options.retries ?? DEFAULT_RETRIES, true),
+    maxRetries: checkedSpan("maxRetries", options.maxRetries ?? DEFAULT_MAX_RETRIES, true),
     maxPauseMs: checkedSpan("maxPauseMs", options.maxPauseMs ?? DEFAULT_MAX_PAUSE_MS, false),
     pauseMs: checkedFunction(
       "pauseMs",

@@ -32,6 +32,8 @@ function neverText(account: LimiterIdentity, asked: Tally, verdict: number): str
 export function unitTally(name: string, amounts: readonly void[], unit: string): Tally {
   if (Array.isArray(amounts)) return { count: amounts.length, sum: 0 };
   throw new TypeError(
-    `Cannot ask ${show(name)}: amounts are ${show(amounts)}, they should be an array with one item for each ${unit}`,
+    `Cannot ask ${show(name)}: amounts are ${
+      show(amounts)
+    }, they should be an array with one item for each ${unit}`,
   );
 }

@@ -9,6 +9,7 @@ import { show } from "../invariant.ts";
 import { type Logger, safeLogger } from "../logger.ts";
 import type { ModelBinding } from "../models/model_binding.ts";
 import type { ModelSpecFields } from "../models/model_spec.ts";
+import { RateLimiterFactory } from "../models/rate_limiter_factory.ts";
 import { RateLimiterRegistry } from "../models/rate_limiter_registry.ts";
 import { retryDelayMs } from "../models/retry_delay.ts";
 import type { RetrySignal } from "../models/retry_signal.ts";
@@ -22,9 +23,9 @@ import { SpendGates } from "./spend_gate.ts";
 
 /** What the jobs of a runner have in common. */
 export interface JobRunnerOptions {
-  /** Where the accounts of models come from; the process's own when left out. */
-  registry?: RateLimiterRegistry;
-  /** The gate of the HTTP pool; the registry's own HttpConnectionGate when left out. */
+  /** Where the accounts of models come from; the process's registry when left out. */
+  accounts?: RateLimiterRegistry | RateLimiterFactory;
+  /** The gate of the HTTP pool; the accounts' HttpConnectionGate when left out. */
   http?: RateLimiter<void>;
   /** Asked before each attempt that calls models, and told of each job's end; none when left out. */
   spendGates?: SpendGates;
@@ -34,7 +35,7 @@ export interface JobRunnerOptions {
     context: JobContext,
   ) => ModelSpecFields | PromiseLike<ModelSpecFields>;
   /** How many times a job may be run again after retry signals, a whole number from 0; 3 when left out. */
-  retryBudget?: number;
+  maxRetries?: number;
   /** Of time limits and pauses; the system's when left out. It should be the Admission's own. */
   clock?: Clock;
   /** The chance behind pauses, from 0, below 1; `Math.random` when left out. */
@@ -58,7 +59,7 @@ interface RunningJob extends JobParts {
   readonly options: AdmitOptions;
 }
 
-const DEFAULT_RETRY_BUDGET = 3;
+const DEFAULT_MAX_RETRIES = 3;
 
 /**
  * Runs jobs: what a job declares is admitted whole, then its database handles are acquired, its work runs, and everything is given
@@ -74,31 +75,31 @@ export class JobRunner {
   readonly #accounts: JobAccounts;
   readonly #spendGates: SpendGates;
   readonly #resolveModel: JobRunnerOptions["resolveModel"];
-  readonly #retryBudget: number;
+  readonly #maxRetries: number;
   readonly #clock: Clock;
   readonly #random: (() => number) | undefined;
   readonly #logger: Logger;
 
   /** A runner of jobs on this admission. @throws TypeError or RangeError naming what is not as said. */
   constructor(admission: Admission, options: JobRunnerOptions = {}) {
-    const { registry = new RateLimiterRegistry(), clock = systemClock, spendGates = new SpendGates() } =
+    const { accounts = new RateLimiterRegistry(), clock = systemClock, spendGates = new SpendGates() } =
       options;
     if (typeof admission?.admit !== "function") throw unfit("admission", admission, "an Admission");
-    if (!(registry instanceof RateLimiterRegistry)) {
-      throw unfit("registry", registry, "a RateLimiterRegistry");
+    if (!(accounts instanceof RateLimiterRegistry) && !(accounts instanceof RateLimiterFactory)) {
+      throw unfit("accounts", accounts, "a RateLimiterRegistry or a RateLimiterFactory");
     }
     if (!(spendGates instanceof SpendGates)) throw unfit("spendGates", spendGates, "a SpendGates");
     if (!isClock(clock)) throw unfit("clock", clock, "a Clock ({ now, wallNow, setTimer })");
     checkFunction("resolveModel", options.resolveModel);
     checkFunction("random", options.random);
-    const { http = registry.limiter(HttpConnectionGate) } = options;
+    const { http = accounts.limiter(HttpConnectionGate) } = options;
     this.#admission = admission;
-    this.#accounts = { bucket: (spec) => registry.bucket(spec), gate: (spec) => registry.gate(spec), http };
+    this.#accounts = { bucket: (spec) => accounts.bucket(spec), gate: (spec) => accounts.gate(spec), http };
     this.#spendGates = spendGates;
     this.#resolveModel = options.resolveModel;
-    this.#retryBudget = checkedNumber(
-      "Cannot make a JobRunner: retryBudget",
-      options.retryBudget ?? DEFAULT_RETRY_BUDGET,
+    this.#maxRetries = checkedNumber(
+      "Cannot make a JobRunner: maxRetries",
+      options.maxRetries ?? DEFAULT_MAX_RETRIES,
       { least: 0, most: Number.MAX_SAFE_INTEGER },
     );
     this.#clock = clock;
@@ -110,7 +111,7 @@ export class JobRunner {
    * Runs one job and answers what its work answers. Null requirements, and those that declare nothing, are an orchestrator's: they
    * are granted at once and hold nothing.
    *
-   * Work that throws a RetrySignal is run again, at most `retryBudget` times over all signals: everything is closed before the
+   * Work that throws a RetrySignal is run again, at most `maxRetries` times over all signals: everything is closed before the
    * pause, which lasts at least as long as the provider said, and the next attempt is asked, admitted and begun afresh.
    *
    * When an attempt has run for `timeoutMs`, `scope.signal` aborts, the context is told, and its handles are being closed; after a
@@ -194,9 +195,9 @@ export class JobRunner {
   async #pauseBefore(signal: RetrySignal, reruns: number, stop: JobStop): Promise<void> {
     // Also when time was up while the attempt was cleaned up: that stops the job.
     stop.check();
-    if (reruns >= this.#retryBudget) {
+    if (reruns >= this.#maxRetries) {
       throw new UncorrectableError(
-        `The upstream still fails, and the job's retry budget of ${this.#retryBudget} is used up: ${signal.failure.summary()}`,
+        `The upstream still fails, and the job's retry budget of ${this.#maxRetries} is used up: ${signal.failure.summary()}`,
         { cause: signal },
       );
     }

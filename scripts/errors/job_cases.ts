@@ -14,7 +14,6 @@ import {
   ModelBinding,
   type ModelPrices,
   RateLimiterFactory,
-  RateLimiterRegistry,
   RetrySignal,
   SpendGates,
   UpstreamFailure,
@@ -57,9 +56,8 @@ class FlakyProvider extends AbstractDBResourceProvider<object> {
 }
 
 function runnerOf(options: JobRunnerOptions = {}): JobRunner {
-  const registry = new RateLimiterRegistry(new RateLimiterFactory({ clock }));
   return new JobRunner(admission, {
-    registry,
+    accounts: new RateLimiterFactory({ clock }),
     clock,
     http: new HttpConnectionGate(8, { clock }),
     ...options,
@@ -100,7 +98,7 @@ function cancelBefore(): Promise<unknown> {
 function useUp(): Promise<unknown> {
   const failure = new UpstreamFailure({ statusCode: 503, service: "openai", detail: "overloaded" });
   return thrownBy(() =>
-    runnerOf({ retryBudget: 0 }).run(needs(), () => {
+    runnerOf({ maxRetries: 0 }).run(needs(), () => {
       throw new RetrySignal("TRANSIENT", failure);
     })
   );
@@ -184,7 +182,7 @@ export const JOB_CASES: readonly ErrorCase[] = [
   },
   {
     type: "UncorrectableError",
-    when: "The job was run again as often as its `retryBudget` allows; `cause` is the last RetrySignal",
+    when: "The job was run again as often as its `maxRetries` allows; `cause` is the last RetrySignal",
     remedy: "Report the upstream as down; the budget was for faults that pass.",
     template: "The upstream still fails, and the job's retry budget of <n> is used up: <failure>",
     provoke: useUp,
