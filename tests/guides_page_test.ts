@@ -1,4 +1,4 @@
-// docs/operating.md and docs/migrating.md: their snippets are files of examples/, and those run.
+// docs/jobs.md, docs/operating.md and docs/migrating.md: their snippets are files of examples/, and those run.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -18,6 +18,14 @@ const PAGES: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     "looking_on.ts":
       /^gpt .* 1 +-\ndb:orders .*\nsummary-7 lacks \d+ of gpt\nheld: gpt, db:orders in time\nfalse 3 permits can never fit/m,
     "stopping.ts": /^second stopped\nfirst is done\nstopped in time: true$/m,
+  },
+  jobs: {
+    "first_job.ts":
+      /(a summary of order [1-4]\n){4}.*would exceed its cap of 0\.050000 USD\nspent 0\.013200 USD, connections in use: 0$/m,
+    "own_client.ts":
+      /^about a fox 60000\ncorrectable 404 The upstream failed: HTTP 404 from openai: no such model$/m,
+    "own_spend_gate.ts":
+      /max_tokens: 12096,.*budget_tokens: 8000.*answer: 4096.*may cost 0\.631440 USD, at most 0\.500000 USD/s,
   },
   migrating: {
     "bottleneck.ts": /^4 true\n95\/100 slots available/m,
