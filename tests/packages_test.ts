@@ -201,7 +201,10 @@ describe("declarations for every user", () => {
     assert.deepEqual(ask({}, program), []);
     const lost = 'import type { B } from "pg";\nexport declare const a: B;\n';
     const found = ask({ "types/core/a.d.ts": lost }, program);
-    assert.match(found.join("\n"), /^tsc, nodenext, with somebody: node_modules\/@sluice\/.*a\.d\.ts.* 'pg'/m);
+    assert.match(
+      found.join("\n"),
+      /^tsc, nodenext, with somebody: node_modules\/@sluice\/.*a\.d\.ts.* 'pg'/m,
+    );
     assert.match(found.join("\n"), /somebody: main\.ts.* Unused '@ts-expect-error'/m);
   });
 });
