@@ -4,6 +4,14 @@ import type { Mutant } from "./mutant.ts";
 /** Rule 1: the head's whole amount is set aside on every key it names, and only the head's. */
 export const RESERVATION: readonly Mutant[] = [
   {
+    id: "lines-take-no-turns",
+    rules: ["BEY-06"],
+    file: "assembly/accounts/account.ts",
+    find: "    takeTurns(account);\n",
+    replace: "",
+    tests: ["tests/shared_accounts_test.ts"],
+  },
+  {
     id: "inline-attempt-of-one-past-the-line",
     rules: ["MON-08", "BEY-23"],
     file: "assembly/border_attempts.ts",
