@@ -4,7 +4,6 @@ import { HttpConnectionGate } from "../accounts/http_connection_gate.ts";
 import { checkedNumber } from "../checked_number.ts";
 import { type Clock, isClock, systemClock } from "../clock.ts";
 import { createJobContext, type JobContext } from "../context.ts";
-import { UncorrectableError } from "../errors.ts";
 import { show } from "../invariant.ts";
 import { type Logger, safeLogger } from "../logger.ts";
 import type { ModelBinding } from "../models/model_binding.ts";
@@ -15,10 +14,10 @@ import { retryDelayMs } from "../models/retry_delay.ts";
 import type { RetrySignal } from "../models/retry_signal.ts";
 import { type AdmitOptions, checkAdmitOptions } from "../options.ts";
 import { JobAttempt, type JobWork } from "./job_attempt.ts";
+import { JobPauses } from "./job_pauses.ts";
 import { demandFor, type JobAccounts, type JobDeclaration, JobRequirements } from "./job_requirements.ts";
 import type { JobParts } from "./job_scope.ts";
 import { JobStop } from "./job_stop.ts";
-import { pause } from "./long_timer.ts";
 import { SpendGates } from "./spend_gate.ts";
 
 /** What the jobs of a runner have in common. */
@@ -36,11 +35,16 @@ export interface JobRunnerOptions {
   ) => ModelSpecFields | PromiseLike<ModelSpecFields>;
   /** How many times a job may be run again after retry signals, a whole number from 0; 3 when left out. */
   maxRetries?: number;
+  /**
+   * The pause before a job is run again, in ms, 0 or more, by the signal and the number of re-runs before; `retryDelayMs` when left
+   * out. What the provider asks for is waited for in any case.
+   */
+  pauseMs?: (signal: RetrySignal, reruns: number) => number;
   /** Of time limits and pauses; the system's when left out. It should be the Admission's own. */
   clock?: Clock;
-  /** The chance behind pauses, from 0, below 1; `Math.random` when left out. */
+  /** The chance behind the pauses of `retryDelayMs`, from 0, below 1; `Math.random` when left out. */
   random?: () => number;
-  /** Hears of faults that end no job; silent when left out. */
+  /** Hears of each retry (`info`, with its fields) and of faults that end no job; silent when left out. */
   logger?: Logger;
 }
 
@@ -75,9 +79,8 @@ export class JobRunner {
   readonly #accounts: JobAccounts;
   readonly #spendGates: SpendGates;
   readonly #resolveModel: JobRunnerOptions["resolveModel"];
-  readonly #maxRetries: number;
+  readonly #pauses: JobPauses;
   readonly #clock: Clock;
-  readonly #random: (() => number) | undefined;
   readonly #logger: Logger;
 
   /** A runner of jobs on this admission. @throws TypeError or RangeError naming what is not as said. */
@@ -92,19 +95,29 @@ export class JobRunner {
     if (!isClock(clock)) throw unfit("clock", clock, "a Clock ({ now, wallNow, setTimer })");
     checkFunction("resolveModel", options.resolveModel);
     checkFunction("random", options.random);
+    checkFunction("pauseMs", options.pauseMs);
     const { http = accounts.limiter(HttpConnectionGate) } = options;
     this.#admission = admission;
     this.#accounts = { bucket: (spec) => accounts.bucket(spec), gate: (spec) => accounts.gate(spec), http };
     this.#spendGates = spendGates;
     this.#resolveModel = options.resolveModel;
-    this.#maxRetries = checkedNumber(
-      "Cannot make a JobRunner: maxRetries",
-      options.maxRetries ?? DEFAULT_MAX_RETRIES,
-      { least: 0, most: Number.MAX_SAFE_INTEGER },
-    );
     this.#clock = clock;
-    this.#random = options.random;
     this.#logger = safeLogger(options.logger);
+    this.#pauses = new JobPauses({
+      maxRetries: checkedNumber(
+        "Cannot make a JobRunner: maxRetries",
+        options.maxRetries ?? DEFAULT_MAX_RETRIES,
+        { least: 0, most: Number.MAX_SAFE_INTEGER },
+      ),
+      pauseMs: options.pauseMs ?? pacedBy(options.random),
+      clock,
+      logger: this.#logger,
+    });
+  }
+
+  /** How many jobs are in a pause now, before they are run again: they hold nothing and stand in no line. */
+  get pausedJobs(): number {
+    return this.#pauses.count;
   }
 
   /**
@@ -173,7 +186,7 @@ export class JobRunner {
       } catch (error) {
         const { retrySignal } = attempt;
         if (retrySignal === null) throw error;
-        await this.#pauseBefore(retrySignal, reruns, job.stop);
+        await this.#pauses.before(retrySignal, { id: job.context.id, reruns, stop: job.stop });
       }
     }
   }
@@ -191,19 +204,12 @@ export class JobRunner {
     }
     await stop.follow(spend.consult(declared.models));
   }
+}
 
-  async #pauseBefore(signal: RetrySignal, reruns: number, stop: JobStop): Promise<void> {
-    // Also when time was up while the attempt was cleaned up: that stops the job.
-    stop.check();
-    if (reruns >= this.#maxRetries) {
-      throw new UncorrectableError(
-        `The upstream still fails, and the job's retry budget of ${this.#maxRetries} is used up: ${signal.failure.summary()}`,
-        { cause: signal },
-      );
-    }
-    const chance = this.#random === undefined ? {} : { random: this.#random };
-    await pause(this.#clock, retryDelayMs(signal, { reruns, ...chance }), stop);
-  }
+/** The pauses of `retryDelayMs`. */
+function pacedBy(random: (() => number) | undefined): (signal: RetrySignal, reruns: number) => number {
+  const chance = random === undefined ? {} : { random };
+  return (signal, reruns) => retryDelayMs(signal, { reruns, ...chance });
 }
 
 /** @throws TypeError when they are no requirements, or declare something and no time limit. */
