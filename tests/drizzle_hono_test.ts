@@ -135,7 +135,14 @@ describe("The Hono middleware database()", () => {
     withFile(({ admission, provider }) => {
       const wrong: readonly [unknown[], RegExp][] = [
         [[admission, {}], /database is an object of class Object/],
-        [[undefined, provider], /admission is undefined, it should be an Admission/],
+        [
+          [undefined, provider],
+          /by, the first argument, is undefined, it should be an Admission or a JobRunner/,
+        ],
+        [
+          [provider, admission],
+          /^Cannot work with a database: by, .*Breakable.*; the provider comes second$/,
+        ],
         [[admission, provider, { name: "" }], /name is "", it should be a non-empty string/],
         [[admission, provider, { name: 7 }], /name is 7/],
         [[admission, provider, null], /options are null/],
