@@ -60,6 +60,7 @@ export {
   type Reservation,
 } from "./core/models/model_binding.ts";
 export { callCost, type CallUsage, Cost, reservationCost } from "./core/jobs/cost.ts";
+export { callUsage } from "./core/jobs/call_usage.ts";
 export { type SpendGate, SpendGates, type SpendGatesOptions } from "./core/jobs/spend_gate.ts";
 export type { JobSpend } from "./core/jobs/job_spend.ts";
 export { CostLedger, type CostLedgerOptions } from "./core/jobs/cost_ledger.ts";
@@ -151,6 +152,7 @@ export {
   UpstreamUnavailableError,
   UpstreamUnprocessableError,
 } from "./core/models/upstream_error.ts";
+export { checkedResponse, type CheckedResponseOptions } from "./core/models/checked_response.ts";
 export { type PacingWindow, type RetryKind, RetrySignal } from "./core/models/retry_signal.ts";
 export { retryDelayMs, type RetryDelayOptions } from "./core/models/retry_delay.ts";
 export { QuotaExhaustedError } from "./core/models/quota_exhausted_error.ts";
