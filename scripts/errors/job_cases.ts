@@ -156,7 +156,7 @@ export const JOB_CASES: readonly ErrorCase[] = [
     type: "SpendCapError",
     when: "What the job may cost at most would exceed what the workflow may spend",
     remedy:
-      "Wait for running jobs of the workflow, whose commitments shrink to what they really cost, or raise the cap.",
+      'Where `isFinal` is false, running jobs stand in the way, whose commitments shrink to what they really cost: ask again later, or make the ledger with `beyond: "wait"`. Otherwise raise the cap.',
     template:
       "Cannot start the job: the workflow <name> has spent <cost> and committed <cost>, and this job's reservation of <cost> " +
       "would exceed its cap of <cost>",
