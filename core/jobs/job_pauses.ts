@@ -4,6 +4,7 @@ import { UncorrectableError } from "../errors.ts";
 import { show } from "../invariant.ts";
 import type { Logger } from "../logger.ts";
 import type { RetrySignal } from "../models/retry_signal.ts";
+import type { Stopping } from "../stopping.ts";
 import type { JobStop } from "./job_stop.ts";
 import { pause } from "./long_timer.ts";
 
@@ -13,6 +14,7 @@ export interface JobPacing {
   readonly pauseMs: (signal: RetrySignal, reruns: number) => number;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly stopping: Stopping;
 }
 
 /** A job between two attempts. */
@@ -37,11 +39,16 @@ export class JobPauses {
     return this.#count;
   }
 
-  /** Waits until a job may be run again. @throws when it may not: the reason why it should end, or UncorrectableError. */
+  /**
+   * Waits until a job may be run again.
+   *
+   * @throws when it may not: the reason why it should end, CancellationError once admission was stopped, or UncorrectableError.
+   */
   async before(signal: RetrySignal, { id, reruns, stop }: RetriedJob): Promise<void> {
+    const { maxRetries, clock, logger, stopping } = this.#pacing;
     // Also when time was up while the attempt was cleaned up: that stops the job.
     stop.check();
-    const { maxRetries, clock, logger } = this.#pacing;
+    stopping.check();
     const summary = signal.failure.summary();
     if (reruns >= maxRetries) {
       throw new UncorrectableError(
@@ -56,7 +63,7 @@ export class JobPauses {
     );
     this.#count++;
     try {
-      await pause(clock, pauseMs, stop);
+      await pause(clock, pauseMs, (ended) => stop.follow(stopping.follow(ended)));
     } finally {
       this.#count--;
     }

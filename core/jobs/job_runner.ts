@@ -13,6 +13,7 @@ import { RateLimiterRegistry } from "../models/rate_limiter_registry.ts";
 import { retryDelayMs } from "../models/retry_delay.ts";
 import type { RetrySignal } from "../models/retry_signal.ts";
 import { type AdmitOptions, checkAdmitOptions } from "../options.ts";
+import { type Stopping, stoppingOf } from "../stopping.ts";
 import { JobAttempt, type JobWork } from "./job_attempt.ts";
 import { JobPauses } from "./job_pauses.ts";
 import { demandFor, type JobAccounts, type JobDeclaration, JobRequirements } from "./job_requirements.ts";
@@ -76,6 +77,7 @@ const DEFAULT_MAX_RETRIES = 3;
  */
 export class JobRunner {
   readonly #admission: Admission;
+  readonly #stopping: Stopping;
   readonly #accounts: JobAccounts;
   readonly #spendGates: SpendGates;
   readonly #resolveModel: JobRunnerOptions["resolveModel"];
@@ -98,6 +100,7 @@ export class JobRunner {
     checkFunction("pauseMs", options.pauseMs);
     const { http = accounts.limiter(HttpConnectionGate) } = options;
     this.#admission = admission;
+    this.#stopping = stoppingOf(admission);
     this.#accounts = { bucket: (spec) => accounts.bucket(spec), gate: (spec) => accounts.gate(spec), http };
     this.#spendGates = spendGates;
     this.#resolveModel = options.resolveModel;
@@ -112,6 +115,7 @@ export class JobRunner {
       pauseMs: options.pauseMs ?? pacedBy(options.random),
       clock,
       logger: this.#logger,
+      stopping: this.#stopping,
     });
   }
 
@@ -136,7 +140,8 @@ export class JobRunner {
    * It rejects, and never throws, with
    *
    * - TypeError, RangeError: an argument is wrong, or the job declares anything and has no `timeoutMs`.
-   * - `signal.reason`, CancellationError: the job was aborted or cancelled before its work began, or in a pause.
+   * - `signal.reason`, CancellationError: the job was aborted or cancelled, or admission was stopped, before its work began or in a
+   *   pause.
    * - InvalidStateError, CorrectableError: a model was not resolved, or a call is too large for it.
    * - what a spend gate refuses with, such as SpendCapError; and all that `Admission.admit` rejects with.
    * - UncorrectableError: a provider failed (the cause is its error); the retry budget is used up (the cause is the last signal);
@@ -193,16 +198,18 @@ export class JobRunner {
 
   /** Everything that comes before the job asks for admission: it holds nothing yet. */
   async #prepare({ declared, context, stop, spend }: RunningJob): Promise<void> {
+    const stopping = this.#stopping;
     stop.check();
     for (const binding of declared.models) {
       if (!binding.isResolved && this.#resolveModel !== undefined) {
-        const model = await stop.follow(Promise.resolve(this.#resolveModel(binding, context)));
+        const resolved = Promise.resolve(this.#resolveModel(binding, context));
+        const model = await stop.follow(stopping.follow(resolved));
         // Another job with the same binding may have been faster.
         if (!binding.isResolved) binding.resolve(model);
       }
       binding.price();
     }
-    await stop.follow(spend.consult(declared.models));
+    await stop.follow(stopping.follow(spend.consult(declared.models)));
   }
 }
 
