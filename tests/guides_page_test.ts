@@ -20,8 +20,11 @@ const PAGES: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     "stopping.ts": /^second stopped\nfirst is done\nstopped in time: true$/m,
   },
   jobs: {
+    "batch.ts":
+      /^Job "report 9" is run again in 20 ms, retry 1 of 3: HTTP 429 from anthropic: too early[\s\S]*\n60 stored, 0 left, spent 0\.033000 USD\nheld: 0 places, 0 connections, 0 pauses$/m,
     "first_job.ts":
       /(a summary of order [1-4]\n){4}.*would exceed its cap of 0\.050000 USD\nspent 0\.013200 USD, connections in use: 0$/m,
+    "one_or_two.ts": /^one demand: 4040 ms, two: 1040 ms$/m,
     "own_client.ts":
       /^about a fox 60000\ncorrectable 404 The upstream failed: HTTP 404 from openai: no such model$/m,
     "own_spend_gate.ts":
@@ -53,7 +56,10 @@ for (const [page, prints] of Object.entries(PAGES)) {
       const quoted = [...read(`docs/${page}.md`).matchAll(/```ts\n([\s\S]*?)```/g)].map((found) => found[1]!);
       const sources = files.map((file) =>
         read(folder + file)
+          .replace("../../adapters/drizzle/mod.ts", "@sluice/admission/drizzle")
+          .replace("../../adapters/fetch.ts", "@sluice/admission/fetch")
           .replace("../../adapters/hono.ts", "@sluice/admission/hono")
+          .replace("../../testing/mod.ts", "@sluice/admission/testing")
           .replace("../../mod.ts", "@sluice/admission")
       );
       assert.deepEqual(quoted.toSorted(), sources.toSorted());

@@ -1,13 +1,12 @@
 import {
   Admission,
   callUpstream,
+  checkedResponse,
   headerReader,
   JobRequirements,
   JobRunner,
   ModelBinding,
   RateLimiterRegistry,
-  readRetryAfterMs,
-  upstreamError,
   UpstreamNotFoundError,
 } from "../../mod.ts";
 
@@ -28,15 +27,11 @@ function send(
   );
 }
 
-/** One request. A fetch does not throw when it is refused, so this does. */
+/** One request. A fetch does not throw when it is refused, `checkedResponse` does. */
 async function ask(prompt: string, most: number, signal: AbortSignal) {
-  const response = await send({ prompt, max_completion_tokens: most }, signal);
-  const { status, headers } = response;
-  if (!response.ok) {
-    const retryAfterSeconds = (readRetryAfterMs(headers) ?? 0) / 1_000;
-    throw upstreamError({ status, service: "openai", detail: await response.text(), retryAfterSeconds });
-  }
-  const info = reader.onSuccess(gpt.id, headers); // What the provider says about its limits becomes the bucket's caps.
+  const sent = await send({ prompt, max_completion_tokens: most }, signal);
+  const response = await checkedResponse(sent, { provider: "openai" });
+  const info = reader.onSuccess(gpt.id, response.headers); // What the provider says about its limits becomes the bucket's caps.
   accounts.learnLimits(gpt, { info, kind: "LLM", isSuccess: true, isStreaming: false });
   return await response.json() as { text: string; usage: { total_tokens: number } };
 }
