@@ -95,6 +95,12 @@ describe("The usage of a call", () => {
   });
 
   it("never throws, and what it answers has a price", () => {
+    const hostile = new Proxy({}, {
+      get: () => {
+        throw new Error("no");
+      },
+    });
+    for (const provider of ["anthropic", "openai"] as const) assert.equal(callUsage(provider, hostile), null);
     const providers = fc.constantFrom<ProviderKey>("anthropic", "openai", "gemini");
     const counts = fc.oneof(fc.nat(1_000), fc.integer(), fc.double(), fc.string(), fc.constant(null));
     const details = fc.oneof(counts, fc.record({ cached_tokens: counts }));

@@ -1,3 +1,4 @@
+import { fieldOf } from "../models/causes.ts";
 import type { ProviderKey } from "../models/headers/header_reader.ts";
 import type { CallUsage } from "./cost.ts";
 
@@ -12,18 +13,16 @@ import type { CallUsage } from "./cost.ts";
  * among the input (https://platform.openai.com/docs/guides/prompt-caching). Embeddings have a total and no output.
  */
 export function callUsage(provider: ProviderKey, usage: unknown): CallUsage | null {
-  if (typeof usage !== "object" || usage === null) return null;
-  const fields = usage as Readonly<Record<string, unknown>>;
   const said = provider === "anthropic" || provider === "bedrock-anthropic"
-    ? ofAnthropic(fields)
-    : ofOpenAI(fields);
+    ? ofAnthropic(usage)
+    : ofOpenAI(usage);
   return Object.values(said).every(isCount) &&
       said.cacheWriteTokens + said.cacheReadTokens <= said.inputTokens
     ? said
     : null;
 }
 
-function ofAnthropic(usage: Readonly<Record<string, unknown>>): Required<CallUsage> {
+function ofAnthropic(usage: unknown): Required<CallUsage> {
   const cacheWriteTokens = numberIn(usage, "cache_creation_input_tokens") ?? 0;
   const cacheReadTokens = numberIn(usage, "cache_read_input_tokens") ?? 0;
   return {
@@ -34,21 +33,21 @@ function ofAnthropic(usage: Readonly<Record<string, unknown>>): Required<CallUsa
   };
 }
 
-function ofOpenAI(usage: Readonly<Record<string, unknown>>): Required<CallUsage> {
+function ofOpenAI(usage: unknown): Required<CallUsage> {
   const inputTokens = numberIn(usage, "prompt_tokens") ?? numberIn(usage, "input_tokens") ?? NaN;
   const output = numberIn(usage, "completion_tokens") ?? numberIn(usage, "output_tokens");
-  const details = usage["prompt_tokens_details"] ?? usage["input_tokens_details"];
+  const details = fieldOf(usage, "prompt_tokens_details") ?? fieldOf(usage, "input_tokens_details");
   return {
     inputTokens,
     outputTokens: output ?? (numberIn(usage, "total_tokens") ?? NaN) - inputTokens,
     cacheWriteTokens: 0,
-    cacheReadTokens: numberIn((details ?? {}) as Readonly<Record<string, unknown>>, "cached_tokens") ?? 0,
+    cacheReadTokens: numberIn(details, "cached_tokens") ?? 0,
   };
 }
 
 /** Null for what is absent or null; NaN for what is no number. */
-function numberIn(fields: Readonly<Record<string, unknown>>, name: string): number | null {
-  const value = fields[name] ?? null;
+function numberIn(fields: unknown, name: string): number | null {
+  const value = fieldOf(fields, name) ?? null;
   return value === null || typeof value === "number" ? value : NaN;
 }
 
