@@ -60,6 +60,7 @@ export {
   type Reservation,
 } from "./core/models/model_binding.ts";
 export { callCost, type CallUsage, Cost, reservationCost } from "./core/jobs/cost.ts";
+export { callUsage } from "./core/jobs/call_usage.ts";
 export { type SpendGate, SpendGates, type SpendGatesOptions } from "./core/jobs/spend_gate.ts";
 export type { JobSpend } from "./core/jobs/job_spend.ts";
 export { CostLedger, type CostLedgerOptions } from "./core/jobs/cost_ledger.ts";
@@ -80,10 +81,9 @@ export {
   type LimiterClass,
   RateLimiterFactory,
   type RateLimiterFactoryOptions,
-  type ReportedLimits,
 } from "./core/models/rate_limiter_factory.ts";
 export { RateLimiterRegistry } from "./core/models/rate_limiter_registry.ts";
-export type { AnsweredCall, CallKind } from "./core/models/learned_limits.ts";
+export type { AnsweredCall } from "./core/models/learned_limits.ts";
 export {
   RateLimitInfo,
   type RateLimitInfoFields,
@@ -114,7 +114,6 @@ export { PubMedRateLimiter } from "./core/accounts/services/pubmed_rate_limiter.
 export { UsptoOdpRateLimiter } from "./core/accounts/services/uspto_odp_rate_limiter.ts";
 export { EPORateLimiter, type EPORateLimiterOptions } from "./core/accounts/services/epo_rate_limiter.ts";
 export type { EPOService } from "./core/accounts/services/epo_service.ts";
-export type { EPOHeaders } from "./core/accounts/services/epo_throttling.ts";
 export { type EPOAnswer, epoFailure } from "./core/accounts/services/epo_failure.ts";
 export { type CircuitState, ElasticWindowStatus } from "./core/statuses.ts";
 export { MemoryPressureGate } from "./core/accounts/memory_pressure_gate.ts";
@@ -138,7 +137,6 @@ export type { UpstreamErrorFacts, UpstreamErrorFields } from "./core/models/upst
 export {
   ExternalServiceError,
   UpstreamAuthError,
-  type UpstreamFieldsWithoutStatus,
   UpstreamRequestError,
 } from "./core/models/upstream_errors.ts";
 export {
@@ -154,6 +152,7 @@ export {
   UpstreamUnavailableError,
   UpstreamUnprocessableError,
 } from "./core/models/upstream_error.ts";
+export { checkedResponse, type CheckedResponseOptions } from "./core/models/checked_response.ts";
 export { type PacingWindow, type RetryKind, RetrySignal } from "./core/models/retry_signal.ts";
 export { retryDelayMs, type RetryDelayOptions } from "./core/models/retry_delay.ts";
 export { QuotaExhaustedError } from "./core/models/quota_exhausted_error.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 export { admittedFetch } from "./fetch/admitted_fetch.ts";
-export type { AdmittedFetchOptions, FetchAdmitOptions } from "./fetch/options.ts";
+export type { AdmittedFetchOptions } from "./fetch/options.ts";
 export type { Fetch, OutgoingRequest } from "./fetch/outgoing.ts";
 export { estimateTokens } from "./fetch/estimate_tokens.ts";
-export { countedTokens, type Usage } from "./fetch/counted_tokens.ts";
+export { countedTokens, type ResponseUsage } from "./fetch/counted_tokens.ts";

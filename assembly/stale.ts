@@ -58,16 +58,26 @@ export function classesGain(account: Account): void {
   account.visited = looks;
   let part = account.parts;
   while (part !== null) {
-    gains(part.cohort);
+    gains(part.cohort, account);
     part = part.next;
   }
 }
 
-function gains(cohort: Cohort): void {
+function gains(cohort: Cohort, account: Account): void {
   const state = cohort.state;
-  if (state == HELD_WHOLE) becomesStale(cohort);
+  if (state == HELD_WHOLE) {
+    if (isHeldElsewhere(cohort, account)) return;
+    becomesStale(cohort);
+  }
   if (state == HELD_WHOLE || state == SHRUNK) cohort.state = ROOM_CHANGED;
   else if (state == LOOKED_AT) cohort.state = CHANGED;
+}
+
+/** Whether a class that is held whole is so by others: room here lets nobody of it go, and moves no deadline. */
+function isHeldElsewhere(cohort: Cohort, account: Account): bool {
+  const blocker = cohort.blocker;
+  if (blocker !== null) return blocker !== account;
+  return account.kind == KIND_GATE && cohort.shortParts == 0;
 }
 
 /** The account, which is a gate or a bucket, has less room, or a new head sets something aside there. */
@@ -90,7 +100,9 @@ function shrinks(cohort: Cohort, part: Part): void {
     // Between two walks time passes as well.
     cohort.state = isIdle(cohort.line) ? CHANGED : SHRUNK;
   } else if (state == LOOKED_AT) {
-    cohort.state = CHANGED;
+    // Nobody could leave, so nobody can; what is to be told has to be weighed again.
+    cohort.state = cohort.due === null ? SHRUNK : CHANGED;
+    cohort.blocker = null;
   }
   part.isShrunk = 1;
   cohort.flags |= COHORT_HAS_SHRUNK;

@@ -42,6 +42,21 @@ export function unwire(account: Account, line: Line): void {
   recycleWire(wire!);
 }
 
+/** The line that was woken first is woken last the next time: lines that wait on one account take turns in looking first. */
+export function takeTurns(account: Account): void {
+  const first = account.wires;
+  if (first === null || first.next === null) return;
+  let last: Wire = first;
+  let next = first.next;
+  account.wires = next;
+  while (next !== null) {
+    last = next;
+    next = next.next;
+  }
+  last.next = first;
+  first.next = null;
+}
+
 export function markWoken(line: Line): void {
   if (line.isWoken) return;
   line.isWoken = 1;

@@ -1,7 +1,8 @@
 import { type Figure, isGain } from "./figures.ts";
 import type { Runtime } from "./options.ts";
 
-const YARDSTICKS: ReadonlySet<string> = new Set(["plain", "bare signal"]);
+/** What is measured beside us to read our figures by, and is no library. */
+export const YARDSTICKS: ReadonlySet<string> = new Set(["plain", "rules alone", "bare signal"]);
 
 /** Whether a contender is Sluice, in one way of using it or another. */
 export function isOurs(contender: string): boolean {
@@ -62,6 +63,8 @@ export interface Verdict {
   readonly figure: number;
   readonly limit: number;
   readonly isMet: boolean;
+  /** What the rules alone cost in this run, without a kernel; null where that was not measured. */
+  readonly rulesAlone: number | null;
 }
 
 /** Who of ours failed, by runtime and workload. */
@@ -79,11 +82,12 @@ export function judge(
       const figure = lookup.of(bar.workload, bar.metric);
       const limit = bar.limit(lookup);
       if (figure === null && failed.has(`${runtime} ${bar.workload}`)) {
-        return [{ bar, runtime, figure: NaN, limit: limit ?? NaN, isMet: false }];
+        return [{ bar, runtime, figure: NaN, limit: limit ?? NaN, isMet: false, rulesAlone: null }];
       }
       if (figure === null || limit === null) return [];
       const isMet = isGain(bar.unit) ? figure >= limit : figure <= limit;
-      return [{ bar, runtime, figure, limit, isMet }];
+      const rulesAlone = lookup.of(bar.workload, bar.metric, "rules alone");
+      return [{ bar, runtime, figure, limit, isMet, rulesAlone }];
     });
   });
 }

@@ -4,7 +4,7 @@ import { type Figure, isGain } from "./figures.ts";
 import { digits, markdownTable, shown } from "./format.ts";
 import { type Runtime, RUNTIMES } from "./options.ts";
 import { type Absence, titleOf } from "./plan.ts";
-import { absenceLines, barRows } from "./text_report.ts";
+import { absenceLines, barTable } from "./text_report.ts";
 import type { EffortName, Workload } from "./workload.ts";
 
 /** What the generated parts of docs/performance.md are made of. */
@@ -26,9 +26,7 @@ export function pageBlocks(results: Results): Map<string, string> {
     ["setting", results.setting],
     [
       "bars",
-      `${met} of ${verdicts.length} are met.\n\n${
-        markdownTable([["bar", "runtime", "figure", "limit", ""], ...barRows(verdicts)])
-      }`,
+      `${met} of ${verdicts.length} are met.\n\n${markdownTable(barTable(verdicts))}`,
     ],
     ["slower", slowerTable(results.figures)],
   ]);

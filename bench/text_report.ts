@@ -77,20 +77,22 @@ function absenceText(absences: readonly Absence[]): string[] {
   return absenceLines(absences).map((line) => `  cannot: ${line}`);
 }
 
-/** The bars as rows: what, runtime, figure, limit, rule, verdict. */
-export function barRows(verdicts: readonly Verdict[]): string[][] {
-  return verdicts.map(({ bar, runtime, figure, limit, isMet }) => [
+/** The bars as rows, the headings first: what, runtime, figure, limit, the rules alone, verdict. */
+export function barTable(verdicts: readonly Verdict[]): string[][] {
+  const rows = verdicts.map(({ bar, runtime, figure, limit, isMet, rulesAlone }) => [
     `${bar.what}: ${bar.rule}`,
     runtime,
     Number.isNaN(figure) ? "failed" : shown(figure, bar.unit),
     Number.isNaN(limit) ? "" : `${isGain(bar.unit) ? ">=" : "<="} ${shown(limit, bar.unit)}`,
+    rulesAlone === null ? "" : shown(rulesAlone, bar.unit),
     isMet ? "met" : "NOT MET",
   ]);
+  return [["bar", "runtime", "figure", "limit", "rules alone", ""], ...rows];
 }
 
 function barText(verdicts: readonly Verdict[]): string {
   if (verdicts.length === 0) return "";
   const met = verdicts.filter(({ isMet }) => isMet).length;
-  const table = textTable([["bar", "runtime", "figure", "limit", ""], ...barRows(verdicts)]);
+  const table = textTable(barTable(verdicts));
   return `\nBars: ${met} of ${verdicts.length} met\n${table}\n`;
 }

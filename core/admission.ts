@@ -14,6 +14,7 @@ import {
 } from "./options.ts";
 import { cancelled } from "./parking.ts";
 import { type Work, workUnder } from "./run.ts";
+import { stoppingOf } from "./stopping.ts";
 import { type WaiterView, waiterViews } from "./waiter_views.ts";
 
 const NO_OPTIONS: AdmitOptions = Object.freeze({});
@@ -148,9 +149,13 @@ export class Admission {
     return this.#monitor.drain();
   }
 
-  /** Ends admission: every waiter and every later caller gets a CancellationError. Grants that are out can still be settled. */
+  /**
+   * Ends admission: every waiter and every later caller gets a CancellationError, and so does a job that pauses before it is run
+   * again. Grants that are out can still be settled.
+   */
   stop(): void {
     this.#monitor.stop();
+    stoppingOf(this).stop(() => this.#monitor.assertOpen());
   }
 
   #admitWith(demand: Demand, options: AdmitOptions): Promise<Grant> {

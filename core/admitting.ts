@@ -63,10 +63,15 @@ function enterLine(
 
 /** The inline attempt alone: a grant, or null. Nothing is reported when it is null. */
 export function tryAdmit(monitor: Monitor, demand: DemandSnapshot): Grant | null {
-  const isPlain = isPlainFor(monitor, demand);
-  const isDecidedInKernel = isPlain || prepare(monitor, demand);
-  if (monitor.size > 0 || monitor.isStepping) return null;
-  if (isPlain) return attemptPlainly(monitor, demand, demand.clock === null ? 0 : monitor.now());
+  if (!isPlainFor(monitor, demand)) return tryAdmitWithCare(monitor, demand);
+  // The kernel sees for itself whether somebody waits.
+  return attemptPlainly(monitor, demand, demand.clock === null ? 0 : monitor.now());
+}
+
+/** The same where an account has to be asked or wired, memory is met, or a sink hears of it. */
+function tryAdmitWithCare(monitor: Monitor, demand: DemandSnapshot): Grant | null {
+  const isDecidedInKernel = prepare(monitor, demand);
+  if (!monitor.isQuiet) return null;
   const job = jobOf(monitor, undefined);
   if (isDecidedInKernel) {
     const grant = attempt(monitor, demand, { arrivedAt: null, job, isPlain: true }, {});

@@ -73,6 +73,8 @@ export interface SpendFacts {
   committed?: Cost | null;
   /** What the refused job may spend, by its reservations; null when its model has no prices. */
   asked?: Cost | null;
+  /** Whether asking again cannot help while the cap stands; true when left out. */
+  isFinal?: boolean;
 }
 
 /** The job could spend more than is allowed. It was refused before it held anything. Code `spend_cap`. */
@@ -87,6 +89,11 @@ export class SpendCapError extends UncorrectableError implements Required<SpendF
   readonly committed: Cost | null;
   /** What the refused job may spend, or null when its model has no prices. */
   readonly asked: Cost | null;
+  /**
+   * Whether asking again cannot help while the cap stands. False when the job would fit once the workflow's unfinished jobs, itself
+   * included, have ended and spent nothing.
+   */
+  readonly isFinal: boolean;
 
   /** For spend gates: the message, fit for a model to read, and what was known. */
   constructor(message: string, facts: SpendFacts = {}) {
@@ -95,6 +102,7 @@ export class SpendCapError extends UncorrectableError implements Required<SpendF
     this.spent = facts.spent ?? null;
     this.committed = facts.committed ?? null;
     this.asked = facts.asked ?? null;
+    this.isFinal = facts.isFinal ?? true;
   }
 }
 

@@ -151,9 +151,13 @@ export function msUntil(nowTicks: number, instantMs: number | null): number | nu
   return instantMs === null ? null : Math.max(0, Math.ceil((toTicksUp(instantMs) - nowTicks) / 1000));
 }
 
+/** The same, null also when one of them refuses. */
+export function earliestInstant(views: readonly AccountView[]): number | null {
+  return views.some((view) => view.refusal !== null) ? null : latestInstant(views);
+}
+
 /** Puts together what `explain` answers. */
 export function explanation(queueSize: number, accounts: readonly AccountView[]): Explanation {
   const fits = accounts.every((view) => !view.isShort && view.refusal === null);
-  const earliestMs = accounts.some((view) => view.refusal !== null) ? null : latestInstant(accounts);
-  return { fits, queueSize, accounts, earliestMs };
+  return { fits, queueSize, accounts, earliestMs: earliestInstant(accounts) };
 }

@@ -26,7 +26,7 @@ const DUE: Promise<void> = Promise.resolve();
 
 /**
  * The state behind one Admission, and what moves it. A pass runs in a microtask after whatever asked for it, so never on the
- * stack of admit, release or a wake; while one runs (`isStepping`) user code may call anything, and what it asks for is done
+ * stack of admit, release or a wake; while one runs user code may call anything, and what it asks for is done
  * after the step.
  */
 export class Monitor implements WakeTarget, Withdrawer, Settler {
@@ -94,10 +94,6 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
 
   get isClosed(): boolean {
     return this.#closed !== null;
-  }
-
-  get isStepping(): boolean {
-    return this.#steps > 0;
   }
 
   /** Whether nobody waits and no step runs, so that an attempt may be made at once. */
@@ -223,11 +219,8 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   settle(grant: Grant, everything: boolean): void {
     if (!claimSettlement(grant, everything ? "rolled back" : "released")) return;
     this.holds.forget(grant);
-    try {
-      giveBack(this, grant, everything);
-    } finally {
-      this.#draining.settled(this.size);
-    }
+    this.#draining.settled(this.size);
+    giveBack(this, grant, everything);
   }
 
   /** Resolves when nobody waits and every grant is settled. */

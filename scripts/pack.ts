@@ -8,7 +8,7 @@ import { build } from "esbuild";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { reachableDeclarations } from "./pack/declarations.ts";
+import { forEveryUser, reachableDeclarations } from "./pack/declarations.ts";
 import { packedText, textPaths } from "./pack/texts.ts";
 import { ENTRIES, listFiles, ROOT, runTool } from "./support/project.ts";
 
@@ -92,7 +92,7 @@ function writeDeclarations(): void {
     if (/["']\.{1,2}\/[^"']*\.ts["']/.test(rewritten)) {
       throw new Error(`Cannot pack: ${path} still names a .ts file.`);
     }
-    writeFileSync(join(folder, path), rewritten);
+    writeFileSync(join(folder, path), forEveryUser(path, rewritten));
   }
   removeInnerDeclarations(folder);
 }

@@ -1,6 +1,7 @@
 /**
  * `npm run ok -- packages`: packs the npm package and judges the tarball as its users get it: its list of files, where
- * they lead to, and its size; then publint, and attw, which resolves every entry the way each compiler does.
+ * they lead to, and its size; then publint, and attw, which resolves every entry the way each compiler does; then tsc, as users
+ * who have installed some of the peers run it.
  */
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { readFileSync } from "node:fs";
@@ -8,6 +9,7 @@ import process from "node:process";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { pack } from "./pack.ts";
+import { askCompiler } from "./packages/consumers.ts";
 import { judgeContents, type PackedPackage } from "./packages/contents.ts";
 import { ENTRIES } from "./support/project.ts";
 
@@ -43,8 +45,9 @@ async function askAttw(path: string): Promise<string[]> {
 
 /** Everything that is wrong with a tarball. */
 export async function judgeTarball(path: string): Promise<string[]> {
-  const contents = judgeContents(readTarball(path), Object.keys(ENTRIES));
-  return [...contents, ...await askPublint(path), ...await askAttw(path)];
+  const packed = readTarball(path);
+  const contents = judgeContents(packed, Object.keys(ENTRIES));
+  return [...contents, ...await askPublint(path), ...await askAttw(path), ...askCompiler(packed)];
 }
 
 if (import.meta.main) {

@@ -21,7 +21,7 @@ const PRINTS: Readonly<Record<string, RegExp>> = {
   "keyed.ts": /^200 for 2001:db8:0:7::\/64\nclient 2001:db8:0:7::\/64 1 1$/m,
   "memory_gate.ts": /^true blocked\nfalse GREEN$/m,
   "model_gate.ts": /^judge-large 1\/1 active, 0 free false$/m,
-  "own_account.ts": /60 MB beside 30.*30 MB beside 60.*50 MB beside 0/s,
+  "own_account.ts": /60 MB beside 30.*30 MB beside 60.*50 MB beside 0.*120 MB can never be uploaded/s,
   "registry.ts": /^true 1000\n120000 240$/m,
   "services.ts":
     /^HTTP 429 from epo:search: .*^PubMed .* 1\/3 .*^epo:search .* 2\/6 .* throttle:5\.0x\nepo:retrieval .* -$/ms,

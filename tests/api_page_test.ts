@@ -1,7 +1,7 @@
 /** docs/api.md lists every export: a new one is a line in a diff. What is a type only is compared by `npm run ok -- docs`. */
 import { describe, it } from "@std/testing/bdd";
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { type ApiExport, apiLines, renderApi } from "../scripts/support/api_table.ts";
 import { ENTRIES } from "../scripts/support/project.ts";
 
@@ -24,6 +24,20 @@ describe("docs/api.md", () => {
       assert.deepEqual(listed.map((line) => line.slice(head.length).split(" ")[0]).sort(), own.sort());
     });
   }
+
+  it("lists no class, function or constant that no guide has a place for", () => {
+    const generated = ["api.md", "errors.md", "rules.md"];
+    const pages = readdirSync(new URL("docs/", ROOT)).filter((name) =>
+      name.endsWith(".md") && !generated.includes(name)
+    );
+    const guides = ["README.md", ...pages.map((name) => `docs/${name}`)].map((path) =>
+      readFileSync(new URL(path, ROOT), "utf8")
+    );
+    const words = new Set(guides.join("\n").match(/\w+/g));
+    const values = [...apiLines(PAGE)].filter((line) => VALUES.test(line)).map((line) => line.split(" ")[1]!);
+    assert.ok(values.length > 80, `${values.length}`);
+    assert.deepEqual(values.filter((name) => !words.has(name)), []);
+  });
 
   it("is about entries that say what they are", () => {
     for (const path of Object.values(ENTRIES)) {

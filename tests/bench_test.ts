@@ -11,6 +11,7 @@ import { parseOptions, type Runtime, RUNTIMES } from "../bench/options.ts";
 import { pageBlocks, withBlocks } from "../bench/page_blocks.ts";
 import { planOf, titleOf } from "../bench/plan.ts";
 import { PlainSemaphore } from "../bench/plain_semaphore.ts";
+import { RuledSemaphore } from "../bench/ruled_semaphore.ts";
 import { median, quantile, spreadOf } from "../bench/statistics.ts";
 import { textReport } from "../bench/text_report.ts";
 import { EFFORTS } from "../bench/workload.ts";
@@ -213,6 +214,42 @@ describe("what the bench writes", () => {
     assert.match(withBlocks(page, blocks), /Measured here\./);
     assert.throws(() => withBlocks(page, new Map([...blocks, ["other", ""]])), /no place for other/);
     assert.throws(() => withBlocks("<!-- bench odd -->\n<!-- end -->", blocks), /names a part odd/);
+  });
+});
+
+describe("the ruled semaphore", () => {
+  it("hands its places on in arrival order, in a microtask, once for each permit", async () => {
+    const semaphore = new RuledSemaphore(1);
+    const held = semaphore.tryAcquire()!;
+    const order: number[] = [];
+    const waiters = [1, 2, 3].map(async (index) => {
+      const permit = await semaphore.acquire();
+      order.push(index);
+      permit.release();
+      permit.release();
+    });
+    assert.equal(semaphore.tryAcquire(), null);
+    held.release();
+    assert.equal(semaphore.tryAcquire(), null, "nobody overtakes those who wait");
+    await Promise.all(waiters);
+    assert.deepEqual(order, [1, 2, 3]);
+    assert.equal(semaphore.inUse, 0);
+  });
+
+  it("lets a caller go whose signal aborts", async () => {
+    const semaphore = new RuledSemaphore(1);
+    const held = semaphore.tryAcquire()!;
+    const leaving = new AbortController();
+    const [left, stays] = [
+      semaphore.acquire(leaving.signal),
+      semaphore.acquire(new AbortController().signal),
+    ];
+    leaving.abort(new Error("gone"));
+    await assert.rejects(left, /gone/);
+    held.release();
+    (await stays).release();
+    assert.equal(semaphore.inUse, 0);
+    await assert.rejects(semaphore.acquire(leaving.signal), /gone/);
   });
 });
 

@@ -71,4 +71,58 @@ describe("A class whose accounts change", () => {
       assert.deepEqual(crowd.granted, [1, 2]);
     }),
   );
+
+  it(
+    "WAK-04 BEY-08 waits on for the gate that holds it while another is given back, and goes once its own is",
+    scenario(async (world) => {
+      const [other, own] = [world.gate("other", 1), world.gate("own", 1)];
+      const { crowd } = await behindHead(world);
+      for (const gate of [other, own]) assert.ok(gate.tryTake([undefined], []));
+      crowd.admit(new Demand().add(other).add(own));
+      await world.settle();
+      for (const gate of [other, own]) {
+        assert.deepEqual(crowd.granted, []);
+        gate.give([undefined]);
+        await world.settle();
+      }
+      assert.deepEqual(crowd.granted, [1]);
+    }),
+  );
+
+  it(
+    "WAK-04 BEY-08 goes when a gate gains the many permits that it asks",
+    scenario(async (world) => {
+      const [many, bytes] = [40_000, world.gate("bytes", 50_000)];
+      const { crowd } = await behindHead(world);
+      const taken = new Array<void>(many).fill(undefined);
+      assert.ok(bytes.tryTake(taken, []));
+      crowd.admit(new Demand().add(bytes, many));
+      await world.settle();
+      bytes.give(taken);
+      await world.settle();
+      assert.deepEqual(crowd.granted, [1]);
+    }),
+  );
+
+  it(
+    "WAK-06 BEY-08 keeps the instant of its bucket while a gate gains room, and goes once tokens come back",
+    scenario(async (world) => {
+      const [gate, bucket] = [world.gate("wide", 2), world.bucket("bucket", { tpm: 60, rpm: 600 })];
+      const { crowd } = await behindHead(world);
+      assert.ok(gate.tryTake([undefined], []));
+      assert.ok(bucket.tryTake([60], []));
+      crowd.admitAll([10, 20].map((tokens) => new Demand().add(bucket, tokens).add(gate)));
+      await world.settle();
+      gate.give([undefined]);
+      await world.settle();
+      await world.clock.advance(9_999);
+      assert.deepEqual(crowd.granted, []);
+      await world.clock.advance(1);
+      await world.settle();
+      assert.deepEqual(crowd.granted, [1]);
+      bucket.give([50]);
+      await world.settle();
+      assert.deepEqual(crowd.granted, [1, 2]);
+    }),
+  );
 });

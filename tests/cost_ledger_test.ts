@@ -148,6 +148,23 @@ describe("The cost ledger", () => {
     assert.throws(() => new CostLedger({ workflowOf: "tenant" as never }), { name: "TypeError" });
   });
 
+  it("SG-07 a misspelt workflow has no cap; a workflowOf that throws for it refuses the job with its own error", () => {
+    const misspelt = createJobContext({ metadata: { workfow: "night" } });
+    const lenient = cappedLedger(usd(0));
+    lenient.check(misspelt, [THREE]);
+    assert.deepEqual(sums(lenient), [0, 0]);
+    const strict = new CostLedger({
+      workflowOf: ({ id, metadata }) => {
+        if (typeof metadata["workflow"] === "string") return metadata["workflow"];
+        throw new Error(`job ${id} names no workflow`);
+      },
+    });
+    strict.cap("night", usd(5));
+    assert.throws(() => strict.check(misspelt, [THREE]), { message: `job ${misspelt.id} names no workflow` });
+    strict.check(job(), [THREE]);
+    assert.deepEqual(sums(strict), [0, 3]);
+  });
+
   it("refuses what is no workflow, no cap, no currency and no priced binding, and changes nothing", () => {
     const ledger = cappedLedger(usd(5));
     for (const workflow of ["", null, undefined, 5]) {

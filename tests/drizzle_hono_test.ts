@@ -112,7 +112,7 @@ describe("The Hono middleware database()", () => {
       app.get(
         "/",
         database(admission, provider),
-        database(admission, other.provider, { as: "stock" }),
+        database(admission, other.provider, { name: "stock" }),
         async (c) => {
           const { db, stock } = c.var;
           kept.push(db, stock);
@@ -135,9 +135,16 @@ describe("The Hono middleware database()", () => {
     withFile(({ admission, provider }) => {
       const wrong: readonly [unknown[], RegExp][] = [
         [[admission, {}], /database is an object of class Object/],
-        [[undefined, provider], /admission is undefined, it should be an Admission/],
-        [[admission, provider, { as: "" }], /as is "", it should be a non-empty string/],
-        [[admission, provider, { as: 7 }], /as is 7/],
+        [
+          [undefined, provider],
+          /by, the first argument, is undefined, it should be an Admission or a JobRunner/,
+        ],
+        [
+          [provider, admission],
+          /^Cannot work with a database: by, .*Breakable.*; the provider comes second$/,
+        ],
+        [[admission, provider, { name: "" }], /name is "", it should be a non-empty string/],
+        [[admission, provider, { name: 7 }], /name is 7/],
         [[admission, provider, null], /options are null/],
         [[admission, provider, { demand: 1 }], /demand is 1/],
       ];

@@ -36,7 +36,7 @@ describe("The types of ./drizzle", () => {
     types<Same<typeof found, { item: string } | undefined>>();
     assert.deepEqual(found, { item: "paint" });
     const app = new Hono();
-    app.get("/", database(admission, provider), database(admission, provider, { as: "more" }), (c) => {
+    app.get("/", database(admission, provider), database(admission, provider, { name: "more" }), (c) => {
       types<Same<typeof c.var.db, typeof c.var.more>>();
       // @ts-expect-error: there is no variable of that name
       return c.text(String(c.var.other));

@@ -132,6 +132,22 @@ describe("Behind somebody who waits", () => {
       grantOf(waiting).release();
     }),
   );
+
+  it(
+    "MON-08 BEY-23 tryAdmit takes nothing of one account or of several where nobody hears of it",
+    scenario(async (world) => {
+      const [gate, free, other] = [world.gate("gate", 1), world.gate("free", 1), world.gate("other", 1)];
+      const admission = new Admission({ memory: null, clock: world.clock }).start();
+      const holder = admission.tryAdmit(new Demand().add(gate))!;
+      const waiting = world.follow(admission.admit(new Demand().add(gate)));
+      assert.equal(admission.tryAdmit(new Demand().add(free)), null);
+      assert.equal(admission.tryAdmit(new Demand().add(free).add(other)), null);
+      assert.deepEqual([free.currentInUse, other.currentInUse], [0, 0]);
+      holder.release();
+      await world.settle();
+      grantOf(waiting).release();
+    }),
+  );
 });
 
 describe("A demand that stands staged", () => {

@@ -70,7 +70,7 @@ describe("The throttle of a model's bucket", () => {
       const [status, throttle] of [[429, 0.5], [529, 1.5], [500, 0], [503, 0], [408, 0], [400, 0]] as const
     ) {
       const world = new FetchWorld();
-      await (await world.fetch(() => refusal(status), { retries: 0 })(CHAT_URL, chat())).text();
+      await (await world.fetch(() => refusal(status), { maxRetries: 0 })(CHAT_URL, chat())).text();
       assert.equal(world.bucket.throttle, throttle, String(status));
     }
     const world = new FetchWorld();

@@ -67,7 +67,7 @@ describe("Other accounts of the demand", () => {
     const listener = new Listener(world);
     const fetch = world.fetch((_, index) => answer(index), {
       demand: (demand) => demand.add(listener, "chat"),
-      retries: 2,
+      maxRetries: 2,
     });
     const outcome = follow(fetch(CHAT_URL, init));
     await world.clock.advance(100_000);
@@ -178,7 +178,7 @@ describe("Other accounts of the demand", () => {
     });
     let isDown = true;
     const fetch = world.fetch(() => isDown ? refusal(500) : completion(), {
-      retries: 0,
+      maxRetries: 0,
       demand: (demand) => demand.add(window),
     });
     for (let i = 0; i < 10 && window.circuitState === "HEALTHY"; i++) {

@@ -82,7 +82,7 @@ describe("A retry", () => {
     assert.deepEqual(seen, [["RATE_LIMIT", 0], ["RATE_LIMIT", 1], ["RATE_LIMIT", 2]]);
     assert.equal(world.http.currentInUse, 1, "for the last response, which nobody has read yet");
     const spread = new Set<number>();
-    const byDefault: object = { pauseMs: undefined, retries: 1 };
+    const byDefault: object = { pauseMs: undefined, maxRetries: 1 };
     for (let i = 0; i < 10; i++) {
       const { pauses: [pause = 0] } = await pausesOf(() => refusal(529), byDefault);
       assert.ok(pause >= 15_000 && pause < 90_000, String(pause));
@@ -152,12 +152,12 @@ describe("A retry", () => {
     assert.deepEqual([world.sent.length, response.status], [4, 529]);
     assert.equal((await response.json()).error.message, "the last");
     world.assertIdle();
-    const none = await pausesOf(() => refusal(429), { retries: 0 });
+    const none = await pausesOf(() => refusal(429), { maxRetries: 0 });
     assert.deepEqual([none.world.sent.length, none.response.status], [1, 429]);
     const unreached = Object.assign(new TypeError("fetch failed"), { code: "ECONNRESET" });
     const other = new FetchWorld();
     assert.equal(
-      await errorOf(other.fetch(() => Promise.reject(unreached), { retries: 0 })(CHAT_URL, chat())),
+      await errorOf(other.fetch(() => Promise.reject(unreached), { maxRetries: 0 })(CHAT_URL, chat())),
       unreached,
     );
   });

@@ -121,7 +121,9 @@ describe("Signals", () => {
     for (const status of [200, 429]) {
       const world = new FetchWorld();
       const controller = new AbortController();
-      const own = world.fetch((_, __, request) => new Response(broken(request), { status }), { retries: 0 });
+      const own = world.fetch((_, __, request) => new Response(broken(request), { status }), {
+        maxRetries: 0,
+      });
       const text = own(CHAT_URL, chat({}, { signal: controller.signal })).then((response) => response.text());
       const outcome = follow(text);
       await world.settle();

@@ -1,4 +1,4 @@
-// docs/operating.md and docs/migrating.md: their snippets are files of examples/, and those run.
+// docs/jobs.md, docs/operating.md and docs/migrating.md: their snippets are files of examples/, and those run.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -24,6 +24,17 @@ const PAGES: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     "stopping.ts": /^second stopped\nfirst is done\nstopped in time: true$/m,
     "stopping_server.ts": /^(closed\n200 and 503|200 and 503\nclosed)$/m,
   },
+  jobs: {
+    "batch.ts":
+      /^Job "report 9" is run again in 20 ms, retry 1 of 3: HTTP 429 from anthropic: too early[\s\S]*\n60 stored, 0 left, spent 0\.033000 USD\nheld: 0 places, 0 connections, 0 pauses$/m,
+    "first_job.ts":
+      /(a summary of order [1-4]\n){4}.*would exceed its cap of 0\.050000 USD\nspent 0\.013200 USD, connections in use: 0$/m,
+    "one_or_two.ts": /^one demand: 4040 ms, two: 1040 ms$/m,
+    "own_client.ts":
+      /^about a fox 60000\ncorrectable 404 The upstream failed: HTTP 404 from openai: no such model$/m,
+    "own_spend_gate.ts":
+      /max_tokens: 12096,.*budget_tokens: 8000.*answer: 4096.*may cost 0\.631440 USD, at most 0\.500000 USD/s,
+  },
   migrating: {
     "bottleneck.ts": /^4 true\n95\/100 slots available/m,
     "failed_work.ts": /^results 0$/m,
@@ -31,7 +42,7 @@ const PAGES: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
       /^red 200 limit=2, remaining=1, .*\nred 200 .*\nred 429 limit=2, remaining=0, reset=60 60\nblue 200 .* null\n 200 .* null$/m,
     "p_limit.ts": /^20 pages, 8 at a time\n0 0$/m,
     "p_queue.ts": /^12 true$/m,
-    "urgent_work.ts": /^9897\n0$/m,
+    "urgent_work.ts": /^one line: 9897 ms\ntwo lines: 97 ms\na place kept free: 0 ms$/m,
   },
 };
 
@@ -52,7 +63,10 @@ for (const [page, prints] of Object.entries(PAGES)) {
       const quoted = [...read(`docs/${page}.md`).matchAll(/```ts\n([\s\S]*?)```/g)].map((found) => found[1]!);
       const sources = files.map((file) =>
         read(folder + file)
+          .replace("../../adapters/drizzle/mod.ts", "@sluice/admission/drizzle")
+          .replace("../../adapters/fetch.ts", "@sluice/admission/fetch")
           .replace("../../adapters/hono.ts", "@sluice/admission/hono")
+          .replace("../../testing/mod.ts", "@sluice/admission/testing")
           .replace("../../mod.ts", "@sluice/admission")
           .replace("../../testing/mod.ts", "@sluice/admission/testing")
       );

@@ -17,6 +17,8 @@ const PRINTS: Readonly<Record<string, RegExp>> = {
     /^203\.0\.113\.7 200 null\n203\.0\.113\.7 200 null\n6\.6\.6\.6, 203\.0\.113\.7 429 "client 203\.0\.113\.7";r=0;t=(60|59), "everybody";r=64\n.*::1 200 null\n.*::2 200 null$/m,
   "limited_route.ts":
     /^report 1\n1 "renderers";q=4;qu="concurrent-requests", "reports";q=100;w=60\ntrue \{.*#quota-exceeded".*"violated-policies":\["reports"\]\}$/m,
+  "own_refusal.ts":
+    /^200 null nothing to send\n200 null sent\n429 "mails";r=0;t=(60|59) \{.*#quota-exceeded/m,
   "streaming_route.ts": /^5\d{4}\ntokens as they come\n59\d{3}$/m,
   "web_socket.ts": /^0 0\/1000 active, 1000 free$/m,
 };

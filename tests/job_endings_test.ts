@@ -162,22 +162,22 @@ describe("Bad arguments of a runner", () => {
       const { admission, runner } = new JobWorld(world);
       const registry = new RateLimiterRegistry();
       const wrong: [unknown, RegExp][] = [
-        [{ registry: {} }, /registry is/],
+        [{ accounts: {} }, /accounts is/],
         [{ spendGates: [] }, /spendGates is/],
         [{ clock: 5 }, /clock is/],
         [{ random: 0.5 }, /random is/],
         [{ resolveModel: "x" }, /resolveModel is/],
-        [{ retryBudget: "3" }, /retryBudget is/],
+        [{ maxRetries: "3" }, /maxRetries is/],
         [{ logger: {} }, /logger/],
       ];
       for (const [options, message] of wrong) {
-        assert.throws(() => new JobRunner(admission, { registry, ...options as object }), {
+        assert.throws(() => new JobRunner(admission, { accounts: registry, ...options as object }), {
           name: "TypeError",
           message,
         });
       }
-      for (const retryBudget of [-1, 1.5, NaN, Infinity]) {
-        assert.throws(() => new JobRunner(admission, { retryBudget }), RangeError);
+      for (const maxRetries of [-1, 1.5, NaN, Infinity]) {
+        assert.throws(() => new JobRunner(admission, { maxRetries }), RangeError);
       }
       assert.throws(() => new JobRunner(null as never), { name: "TypeError", message: /admission is null/ });
       const calls: [unknown[], RegExp][] = [

@@ -2,9 +2,16 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";
-import { CountingDBResourceProvider, JobRequirements, JobTimeoutError } from "../mod.ts";
+import {
+  CountingDBResourceProvider,
+  InvalidStateError,
+  JobRequirements,
+  type JobScope,
+  JobTimeoutError,
+  UncorrectableError,
+} from "../mod.ts";
 import { scenario } from "./scenario.ts";
-import { JobWorld, outcomeOf } from "./scripted_jobs.ts";
+import { JobWorld, outcomeOf, rejectionOf } from "./scripted_jobs.ts";
 import { never, ScriptedProvider } from "./scripted_provider.ts";
 
 describe("Jobs on database providers", () => {
@@ -85,6 +92,45 @@ describe("Jobs on database providers", () => {
       await world.clock.advance(1500);
       assert.ok(job.error instanceof JobTimeoutError);
       assert.throws(use, { code: "invalid_state", message: /closed/ });
+    }),
+  );
+
+  it(
+    "DB-30 what a driver threw is said once, with the provider and the verb, and is the cause",
+    scenario(async (world) => {
+      const said = {
+        checkOut: 'Cannot acquire on provider "scripted": no room',
+        beginOn: 'Cannot begin on provider "scripted": no room',
+        commitOn: 'Cannot commit on provider "scripted": no room',
+      };
+      for (const [hook, message] of Object.entries(said)) {
+        const { runner } = new JobWorld(world);
+        const provider = new ScriptedProvider();
+        const cause = new Error("no room");
+        provider.script[hook as keyof typeof said] = () => Promise.reject(cause);
+        const requirements = new JobRequirements({ timeoutMs: 1000 }).database(provider, {
+          transaction: true,
+        });
+        const error = await rejectionOf(runner.run(requirements, () => {})) as UncorrectableError;
+        assert.ok(error instanceof UncorrectableError);
+        assert.deepEqual([error.message, error.cause], [message, cause]);
+      }
+    }),
+  );
+
+  it(
+    "DB-30 a handle that the work closed itself fails the commit, with the provider's words",
+    scenario(async (world) => {
+      const { runner } = new JobWorld(world);
+      const provider = new ScriptedProvider();
+      const requirements = new JobRequirements({ timeoutMs: 1000 }).database(provider, { transaction: true });
+      const work = async (scope: JobScope) => await provider.close(scope.resource(provider));
+      const error = await rejectionOf(runner.run(requirements, work)) as UncorrectableError;
+      assert.ok(error instanceof UncorrectableError && error.cause instanceof InvalidStateError);
+      assert.match(
+        error.message,
+        /^Cannot commit on provider "scripted": the handle was closed, acquire another$/,
+      );
     }),
   );
 });

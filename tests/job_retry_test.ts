@@ -104,7 +104,7 @@ describe("A job that meets a retry signal", () => {
   it(
     "UF-10 a budget of 0 is one execution",
     scenario(async (world) => {
-      const jobs = new JobWorld(world, { retryBudget: 0 });
+      const jobs = new JobWorld(world, { maxRetries: 0 });
       const signal = signalOf("OVERLOAD");
       let times = 0;
       const error = await rejectionOf(jobs.runner.run(withModel(), () => {
@@ -178,7 +178,7 @@ describe("A job that meets a retry signal", () => {
   it(
     "UF-10 a job that was aborted meanwhile gets its own reason, and is not run again",
     scenario(async (world) => {
-      const jobs = new JobWorld(world, { retryBudget: 0 });
+      const jobs = new JobWorld(world, { maxRetries: 0 });
       const leaving = new AbortController();
       const job = jobs.runner.run(withModel(), () => {
         leaving.abort("left");

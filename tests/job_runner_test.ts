@@ -82,7 +82,7 @@ describe("Running a job", () => {
   it(
     "UF-25 nobody hears of retry signals, cancellations, time limits, other errors and mere causes",
     scenario(async (world) => {
-      const jobs = new JobWorld(world, { retryBudget: 0 });
+      const jobs = new JobWorld(world, { maxRetries: 0 });
       const context = createJobContext();
       const cause = new ExternalServiceError({ status: 503 });
       const works: ((scope: JobScope) => unknown)[] = [

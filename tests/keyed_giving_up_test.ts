@@ -44,7 +44,7 @@ describe("A key that was given up", () => {
       assert.throws(() => admission.tryAdmit(early), KeysFullError);
       await assert.rejects(admission.admit(early), {
         code: "keys_full",
-        message: /ask for the key's account again/,
+        message: /ask accountFor\(key\) again$/,
       });
       assert.throws(() => old.tryTake([1], []), KeysFullError);
       assert.equal(old.currentInUse, 0);

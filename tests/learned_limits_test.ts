@@ -15,7 +15,7 @@ const HEADERS = { "x-ratelimit-limit-tokens": "9000", "x-ratelimit-limit-request
 
 function call(changes: Partial<AnsweredCall> = {}): AnsweredCall {
   const info = headerReader("openai").onSuccess("gpt", HEADERS);
-  return { info, kind: "llm", isSuccess: true, isStreaming: false, ...changes };
+  return { info, kind: "LLM", isSuccess: true, isStreaming: false, ...changes };
 }
 
 function capsOf(registry: RateLimiterRegistry): number[] {
@@ -51,8 +51,8 @@ describe("Learning caps", () => {
       { isSuccess: false },
       { info: headerReader("openai").onError("gpt", { status: 429, headers: HEADERS }) },
       { isStreaming: true },
-      { kind: "embeddings" },
-      { kind: "decision" },
+      { kind: "EMBEDDINGS" },
+      { kind: "DECISION" },
       { info: null },
       { info: new RateLimitInfo({ model: "gpt", tokensLimit: 9000 }) },
       { info: new RateLimitInfo({ model: "gpt", requestsLimit: 50 }) },
@@ -70,7 +70,7 @@ describe("Learning caps", () => {
     const junk: unknown[] = [
       { info: {} },
       { info: undefined },
-      { kind: "LLM" },
+      { kind: "llm" },
       { isSuccess: 1 },
       { isStreaming: undefined },
     ];

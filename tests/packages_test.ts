@@ -2,7 +2,8 @@
 import { describe, it } from "@std/testing/bdd";
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
-import { modulesOf, reachableDeclarations } from "../scripts/pack/declarations.ts";
+import { forEveryUser, modulesOf, reachableDeclarations } from "../scripts/pack/declarations.ts";
+import { askCompiler, type Consumer } from "../scripts/packages/consumers.ts";
 import { judgeContents, MAX_TARBALL_BYTES } from "../scripts/packages/contents.ts";
 import { removePatiently } from "../scripts/smoke/browser.ts";
 import { ENTRIES } from "../scripts/support/project.ts";
@@ -163,6 +164,55 @@ describe("modules", () => {
       "b/d.d.ts": "",
     };
     assert.deepEqual([...reachableDeclarations(["a.d.ts"], (path) => files[path])], ["a.d.ts", "b/c.d.ts"]);
+  });
+});
+
+describe("declarations for every user", () => {
+  it("spare a user the peers that an entry can do without, there and nowhere else", () => {
+    const spared = "// @ts-ignore: an optional peer\n";
+    const drizzle = (text: string) => forEveryUser("adapters/drizzle/a.d.ts", text);
+    for (const module of ["hono", "pg", "mysql2", "mysql2/promise"]) {
+      const line = `import type { A } from "${module}";\n`;
+      assert.equal(drizzle(line), spared + line);
+      assert.equal(forEveryUser("adapters/hono/a.d.ts", line), line);
+    }
+    for (const module of ["drizzle-orm", "drizzle-orm/mysql2", "pgvector", "../../mod.js"]) {
+      const line = `export type { A } from "${module}";\n`;
+      assert.equal(drizzle(line), line);
+    }
+  });
+
+  it("bring the types of using with them where they name them", () => {
+    for (
+      const line of [
+        "class A implements Disposable {}",
+        "type A = AsyncDisposable",
+        "[Symbol.dispose](): void",
+      ]
+    ) {
+      assert.equal(forEveryUser("a.d.ts", line), `/// <reference lib="esnext.disposable" />\n${line}`);
+    }
+    assert.equal(forEveryUser("a.d.ts", "dispose(): void"), "dispose(): void");
+  });
+
+  it("are compiled as a user has them, who hears of what a type lacks and of what a type no longer refuses", () => {
+    const user = (program: string): Record<string, Consumer> => ({
+      somebody: { peers: [], program, resolutions: ["nodenext"] },
+    });
+    const ask = (changes: Readonly<Record<string, string>>, program: string) =>
+      askCompiler(
+        { files: new Map(Object.entries({ ...SOUND, ...changes })), tarballBytes: 1 },
+        user(program),
+      );
+    const program = 'import { a } from "@sluice/admission";\n// @ts-expect-error: it is a B.\na.nothing;\n';
+    assert.deepEqual(ask({}, program), []);
+    const lost = 'import type { B } from "pg";\nexport declare const a: B;\n';
+    const found = ask({ "types/core/a.d.ts": lost }, program);
+    assert.match(
+      found.join("\n"),
+      /^tsc, nodenext, with somebody: node_modules\/@sluice\/.*a\.d\.ts.* 'pg'/m,
+    );
+    assert.match(found.join("\n"), /somebody: main\.ts.* Unused '@ts-expect-error'/m);
   });
 });
 

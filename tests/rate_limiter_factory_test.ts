@@ -10,7 +10,7 @@ import {
   ModelSpec,
   type ModelSpecFields,
   RateLimiterFactory,
-  type ReportedLimits,
+  type TokenBucketCaps,
   TokenBucketRateLimiter,
 } from "../mod.ts";
 import { ScriptedLimiter } from "../testing/mod.ts";
@@ -207,7 +207,7 @@ describe("The buckets of models", () => {
     }
     assert.deepEqual([bucket.capacity, bucket.status.maxRequests], [1000, 10]);
     for (const limits of [{ rpm: "10", tpm: 9000 }, { rpm: 10 }, { rpm: 0, tpm: null }]) {
-      assert.throws(() => factory.updateLimits("unseen", limits as unknown as ReportedLimits), {
+      assert.throws(() => factory.updateLimits("unseen", limits as unknown as TokenBucketCaps), {
         name: "TypeError",
         message: /"unseen": [rt]pm is/,
       });

@@ -151,7 +151,7 @@ export class JobWorld {
     this.admission = world.admission(admissionOptions);
     const { registry, http } = this;
     this.runner = new JobRunner(this.admission, {
-      registry,
+      accounts: registry,
       http,
       clock,
       logger,

@@ -10,6 +10,9 @@ import { Slots } from "./custom_accounts.ts";
 import { scenario } from "./scenario.ts";
 import { assertParked, grantOf } from "./watched.ts";
 
+/** What an account says that is short and refuses nobody. */
+const SHORT = { isShort: true, refusal: null };
+
 describe("waiters()", () => {
   it(
     "BEY-40 lists everyone oldest first: job, wait, and each account with what is missing and since when",
@@ -17,6 +20,7 @@ describe("waiters()", () => {
       const gate = world.gate("gate", 2);
       const bucket = world.bucket("bucket", { tpm: 60_000, rpm: 60_000 });
       const admission = world.admission();
+      const startMs = world.clock.now();
       await admission.admit(new Demand().add(gate).add(bucket, 60_000));
       const context = (id: string) => ({ context: createJobContext({ id }) });
       void admission.admit(new Demand().add(gate, 2).add(bucket, 50), context("head")).catch(() => {});
@@ -32,18 +36,64 @@ describe("waiters()", () => {
         10.5,
       ]);
       assert.deepEqual(head!.accounts, [
-        { account: "gate", amount: 2, isShort: true, missing: 1, heldMs: 40.5 },
-        { account: "bucket", amount: 50, isShort: true, missing: 10, heldMs: 40.5 },
+        { ...SHORT, account: "gate", amount: 2, ahead: 0, missing: 1, earliestMs: null, heldMs: 40.5 },
+        {
+          ...SHORT,
+          account: "bucket",
+          amount: 50,
+          ahead: 0,
+          missing: 10,
+          earliestMs: startMs + 50,
+          heldMs: 40.5,
+        },
       ]);
       assert.deepEqual(next!.accounts, [
-        { account: "bucket", amount: 30, isShort: true, missing: 40, heldMs: 10.5 },
-        { account: "gate", amount: 1, isShort: true, missing: 2, heldMs: 10.5 },
+        {
+          ...SHORT,
+          account: "bucket",
+          amount: 30,
+          ahead: 50,
+          missing: 40,
+          earliestMs: startMs + 80,
+          heldMs: 10.5,
+        },
+        { ...SHORT, account: "gate", amount: 1, ahead: 2, missing: 2, earliestMs: null, heldMs: 10.5 },
       ]);
       await world.clock.advance(200);
       const later = admission.waiters().map(({ accounts }) => accounts.map(({ isShort }) => isShort));
       assert.deepEqual(later, [[true, false], [false, true]]);
       admission.stop();
       assert.deepEqual(admission.waiters(), []);
+    }),
+  );
+
+  it(
+    "BEY-40 tells the instant at which the clock alone lets each go: the latest of its accounts, or none",
+    scenario(async (world) => {
+      const gate = world.gate("gate", 1);
+      const [gpt, cohere] = [
+        world.bucket("gpt", { tpm: 60_000, rpm: 60_000 }),
+        world.bucket("cohere", { tpm: 60_000, rpm: 60_000 }),
+      ];
+      const admission = world.admission();
+      await admission.admit(new Demand().add(gpt, 60_000).add(cohere, 60_000).add(gate));
+      const demands = [
+        new Demand().add(gpt, 100).add(cohere, 250),
+        new Demand().add(gpt, 20),
+        new Demand().add(gpt, 10).add(gate),
+      ];
+      const calls = demands.map((demand) => world.follow(admission.admit(demand)));
+      await world.settle();
+      const startMs = world.clock.now();
+      const instants = () =>
+        admission.waiters().map(({ earliestMs: at }) => at === null ? null : at - startMs);
+      assert.deepEqual(instants(), [250, 120, null]);
+      await world.clock.advance(120);
+      assert.deepEqual(instants(), [250, null]);
+      await world.clock.advance(130);
+      grantOf(calls[0]!);
+      assert.deepEqual(instants(), [null], "it waits for the gate alone");
+      admission.stop();
     }),
   );
 
@@ -60,9 +110,18 @@ describe("waiters()", () => {
       const [waiter] = admission.waiters();
       assert.equal(waiter!.job, null, "without a sink there is no job");
       assert.deepEqual(waiter!.accounts, [
-        { account: "memory", amount: 1, isShort: true, missing: null, heldMs: null },
-        { account: "gate", amount: 1, isShort: false, missing: 0, heldMs: null },
-        { account: "slots", amount: 1, isShort: true, missing: null, heldMs: 5 },
+        { ...SHORT, account: "memory", amount: 1, ahead: 0, missing: null, earliestMs: null, heldMs: null },
+        {
+          ...SHORT,
+          account: "gate",
+          amount: 1,
+          ahead: 0,
+          isShort: false,
+          missing: 0,
+          earliestMs: null,
+          heldMs: null,
+        },
+        { ...SHORT, account: "slots", amount: 1, ahead: 0, missing: null, earliestMs: null, heldMs: 5 },
       ]);
       admission.stop();
     }),

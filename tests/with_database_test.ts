@@ -188,7 +188,14 @@ describe("withDatabase", () => {
         [[admission, provider, fine, { demand: {} }], /demand is an object of class Object/],
         [[admission, provider, fine, { timeoutMs: "5" }], /timeoutMs is "5"/],
         [[admission, provider, fine, { workTimeoutMs: "5" }], /timeoutMs is "5"/],
-        [[{}, provider, fine], /admission is an object of class Object, it should be an Admission/],
+        [
+          [{}, provider, fine],
+          /by, .* is an object of class Object, it should be an Admission or a JobRunner/,
+        ],
+        [
+          [provider, admission, fine],
+          /^Cannot work with a database: by, .*Breakable.*; the provider comes second$/,
+        ],
       ];
       for (const [args, message] of wrong) {
         await assert.rejects(withDatabase(...args as Parameters<typeof withDatabase>), {

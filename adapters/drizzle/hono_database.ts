@@ -7,7 +7,7 @@ import { databaseJob, type WithDatabaseOptions } from "./with_database.ts";
 export interface DatabaseMiddlewareOptions<K extends string = "db">
   extends Omit<WithDatabaseOptions, "signal" | "context"> {
   /** The name of the variable; `db` when left out. */
-  as?: K;
+  name?: K;
 }
 
 /** What handlers behind the middleware find: `c.var.db`. */
@@ -33,17 +33,17 @@ export function database<T, const K extends string = "db">(
   options: DatabaseMiddlewareOptions<K> = {},
 ): MiddlewareHandler<DatabaseEnv<T, K>> {
   const job = databaseJob(by, provider, options);
-  const { as = "db" as K } = options;
-  if (typeof as !== "string" || as === "") {
+  const { name = "db" as K } = options;
+  if (typeof name !== "string" || name === "") {
     throw new TypeError(
-      `Cannot make a middleware of a database: as is ${show(as)}, it should be a non-empty string`,
+      `Cannot make a middleware of a database: name is ${show(name)}, it should be a non-empty string`,
     );
   }
   return async (c, next) => {
     let answered: unknown = NOTHING;
     const work = async (db: T) => {
       // The name is the user's, which the types of a context that is generic in it cannot follow.
-      (c as Context).set(as, db);
+      (c as Context).set(name, db);
       await next();
       if (c.error === undefined) return;
       // A request cannot be answered again, so a RetrySignal must not reach the runner.

@@ -1,5 +1,5 @@
 import {
-  type Admission,
+  Admission,
   type DatabaseUse,
   type DBResourceProvider,
   type Demand,
@@ -82,9 +82,16 @@ export function databaseJob<T>(
   };
 }
 
-/** One runner for each Admission: a runner has accounts of its own. */
+/** One runner for each Admission: a runner has accounts of its own. @throws TypeError when it is neither. */
 function runnerOf(by: Admission | JobRunner): JobRunner {
   if (by instanceof JobRunner) return by;
+  if (!(by instanceof Admission)) {
+    throw new TypeError(
+      `Cannot work with a database: by, the first argument, is ${
+        show(by)
+      }, it should be an Admission or a JobRunner; the provider comes second`,
+    );
+  }
   const known = runners.get(by);
   if (known !== undefined) return known;
   const runner = new JobRunner(by);

@@ -50,7 +50,7 @@ function pacingOf({ options, outgoing }: Call, reruns: number): Pacing {
       () =>
         typeof verdict === "number"
           ? options.logger?.info(
-            `Asks again in ${verdict} ms, retry ${reruns + 1} of ${options.retries}: ${summary}`,
+            `Asks again in ${verdict} ms, retry ${reruns + 1} of ${options.maxRetries}: ${summary}`,
           )
           : options.logger?.warn(`Does not ask again, ${verdict}: ${summary}`),
     );
@@ -67,7 +67,7 @@ interface Failed {
 /** The pause in ms, or why there is none. */
 function pauseOf(options: CheckedOptions, { signal, reruns, canRepeat }: Failed): number | string {
   if (!canRepeat) return "its body is a stream and cannot be sent twice";
-  if (reruns >= options.retries) return `its ${options.retries} retries are used up`;
+  if (reruns >= options.maxRetries) return `its ${options.maxRetries} retries are used up`;
   const pauseMs = Math.max(options.pauseMs(signal, reruns), signal.retryAfterMs ?? 0);
   return pauseMs <= options.maxPauseMs ? pauseMs : `the pause of ${pauseMs} ms would be too long`;
 }

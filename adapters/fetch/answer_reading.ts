@@ -1,6 +1,6 @@
 import { EventStream } from "./event_stream.ts";
 import { JsonMembers } from "./json_members.ts";
-import type { Usage } from "./counted_tokens.ts";
+import type { ResponseUsage } from "./counted_tokens.ts";
 
 /** What is read off a successful response's body while it passes by. */
 export interface AnswerReading {
@@ -12,7 +12,7 @@ export interface AnswerReading {
    *
    * @param isWhole whether the body was read to its end.
    */
-  usage(isWhole: boolean): Usage | null;
+  usage(isWhole: boolean): ResponseUsage | null;
   /** What went wrong upstream after the response had begun, as the stream told it; null when nothing. */
   readonly fault: object | null;
 }
@@ -40,7 +40,7 @@ class JsonReading implements AnswerReading {
     for (const byte of chunk) this.#members.write(byte);
   }
 
-  usage(): Usage | null {
+  usage(): ResponseUsage | null {
     return objectOf(this.#members.take().get("usage"));
   }
 }
@@ -67,7 +67,7 @@ const DONE = "[DONE]";
 class StreamReading implements AnswerReading {
   readonly #members = new JsonMembers(MEMBERS);
   readonly #events: EventStream;
-  #usage: Usage | null = null;
+  #usage: ResponseUsage | null = null;
   /** Whether the usage counts although more of the stream may come. */
   #isFinal = false;
   /** Whether it counts only when it is final: Anthropic tells the input first and the output last. */
@@ -91,7 +91,7 @@ class StreamReading implements AnswerReading {
     this.#events.write(chunk);
   }
 
-  usage(isWhole: boolean): Usage | null {
+  usage(isWhole: boolean): ResponseUsage | null {
     return this.#isFinal || (isWhole && !this.#comesInParts) ? this.#usage : null;
   }
 

@@ -106,7 +106,7 @@ function learn({ model, bucket, options, outgoing }: Call, response: Response): 
   doQuietly(options.logger, "learn the limits of a model", () =>
     options.accounts.learnLimits(model, {
       info: options.reader.onSuccess(model.id, response.headers),
-      kind: isEmbeddings ? "embeddings" : model.kind === "LLM" ? "llm" : "decision",
+      kind: isEmbeddings ? "EMBEDDINGS" : model.kind,
       isSuccess: true,
       isStreaming: response.headers.get("content-type")?.startsWith("text/event-stream") === true,
     }));

@@ -1,5 +1,5 @@
-import { Demand, type ModelSpec, type TokenBucketRateLimiter } from "../../mod.ts";
-import type { CheckedOptions, FetchAdmitOptions } from "./options.ts";
+import { type AdmitOptions, Demand, type ModelSpec, type TokenBucketRateLimiter } from "../../mod.ts";
+import type { CheckedOptions } from "./options.ts";
 import type { Outgoing } from "./outgoing.ts";
 
 /** One call of an admitted fetch: what is the same in all its attempts. */
@@ -7,7 +7,7 @@ export interface Call {
   readonly options: CheckedOptions;
   readonly outgoing: Outgoing;
   readonly demand: Demand;
-  readonly admit: FetchAdmitOptions;
+  readonly admit: Omit<AdmitOptions, "signal">;
   /** Null when the request names none. */
   readonly model: ModelSpec | null;
   /** The bucket of the model; null when it has a gate, or the demand does not name it. */

@@ -1,7 +1,7 @@
 import type { ProviderKey } from "../../mod.ts";
 
 /** What a response says about its usage: the members of its `usage` object, those of a stream's events put together. */
-export type Usage = Readonly<Record<string, unknown>>;
+export type ResponseUsage = Readonly<Record<string, unknown>>;
 
 /**
  * The tokens that a provider counts against its limits for a response, or null when the usage does not say enough: what is not
@@ -14,7 +14,7 @@ export type Usage = Readonly<Record<string, unknown>>;
  * does not count, but for a few older models (https://docs.anthropic.com/en/api/rate-limits): for these, give a function of your
  * own that adds `cache_read_input_tokens`.
  */
-export function countedTokens(provider: ProviderKey, usage: Usage): number | null {
+export function countedTokens(provider: ProviderKey, usage: ResponseUsage): number | null {
   if (provider === "anthropic" || provider === "bedrock-anthropic") {
     const written = usage["cache_creation_input_tokens"] ?? 0;
     return sumOf([usage["input_tokens"], written, usage["output_tokens"]]);

@@ -18,14 +18,11 @@ import {
   type RetrySignal,
   systemClock,
 } from "../../mod.ts";
-import { countedTokens, type Usage } from "./counted_tokens.ts";
+import { countedTokens, type ResponseUsage } from "./counted_tokens.ts";
 import { estimateTokens } from "./estimate_tokens.ts";
 import { checkedModels, openAccount } from "./models.ts";
 import type { Fetch, OutgoingRequest } from "./outgoing.ts";
 import { checkedBy, refused } from "./refused.ts";
-
-/** How an admitted fetch waits for its permits: see `AdmitOptions`. The signal is the request's own. */
-export type FetchAdmitOptions = Omit<AdmitOptions, "signal">;
 
 /** What an admitted fetch may be given. */
 export interface AdmittedFetchOptions {
@@ -56,13 +53,15 @@ export interface AdmittedFetchOptions {
   /** The tokens that a request may take, a whole number from 0 to 2^31 - 1; `estimateTokens` when left out. */
   readonly estimate?: (request: OutgoingRequest, model: ModelSpec) => number;
   /** The tokens that the provider counts for a usage, null when that is not known; `countedTokens` when left out. */
-  readonly count?: (usage: Usage) => number | null;
+  readonly count?: (usage: ResponseUsage) => number | null;
   /** Whether the limits in headers become the caps of the model's bucket; true when left out, but for `openai-compatible`. */
   readonly learn?: boolean;
-  /** How each attempt waits in line, or a function that says it for a request. */
-  readonly admit?: FetchAdmitOptions | ((request: OutgoingRequest) => FetchAdmitOptions);
+  /** How each attempt waits in line, or a function that says it for a request. The signal is the request's own. */
+  readonly admit?:
+    | Omit<AdmitOptions, "signal">
+    | ((request: OutgoingRequest) => Omit<AdmitOptions, "signal">);
   /** Most times that a request is sent again, a whole number from 0; 3 when left out. */
-  readonly retries?: number;
+  readonly maxRetries?: number;
   /** Longest pause before a request is sent again, in ms; a retry that would take longer is not made. 300,000 when left out. */
   readonly maxPauseMs?: number;
   /**
@@ -89,10 +88,10 @@ export interface CheckedOptions {
   readonly http: CountingGate | null;
   readonly demand: (demand: Demand, request: OutgoingRequest) => Demand | void;
   readonly estimate: (request: OutgoingRequest, model: ModelSpec) => number;
-  readonly count: (usage: Usage) => number | null;
+  readonly count: (usage: ResponseUsage) => number | null;
   readonly learn: boolean;
-  readonly admit: (request: OutgoingRequest) => FetchAdmitOptions;
-  readonly retries: number;
+  readonly admit: (request: OutgoingRequest) => Omit<AdmitOptions, "signal">;
+  readonly maxRetries: number;
   readonly maxPauseMs: number;
   readonly pauseMs: (signal: RetrySignal, reruns: number) => number;
   readonly fetch: Fetch;
@@ -102,7 +101,7 @@ export interface CheckedOptions {
 }
 
 /** Re-runs of a job when nobody says otherwise (UF-10). */
-const DEFAULT_RETRIES = 3;
+const DEFAULT_MAX_RETRIES = 3;
 /** The end of the longest window that a pause is drawn from (UF-09). */
 const DEFAULT_MAX_PAUSE_MS = 300_000;
 
@@ -143,7 +142,7 @@ export function checkedOptions(options: AdmittedFetchOptions): CheckedOptions {
     count: checkedFunction("count", options.count, (usage) => countedTokens(provider, usage)),
     learn: options.learn ?? provider !== "openai-compatible",
     admit: typeof admit === "function" ? admit : checkedWait(admit),
-    retries: checkedSpan("retries", options.retries ?? DEFAULT_RETRIES, true),
+    maxRetries: checkedSpan("maxRetries", options.maxRetries ?? DEFAULT_MAX_RETRIES, true),
     maxPauseMs: checkedSpan("maxPauseMs", options.maxPauseMs ?? DEFAULT_MAX_PAUSE_MS, false),
     pauseMs: checkedFunction(
       "pauseMs",
@@ -158,7 +157,7 @@ export function checkedOptions(options: AdmittedFetchOptions): CheckedOptions {
 }
 
 /** What `Admission.admit` would refuse at the first request. */
-function checkedWait(admit: FetchAdmitOptions): () => FetchAdmitOptions {
+function checkedWait(admit: Omit<AdmitOptions, "signal">): CheckedOptions["admit"] {
   for (const name of ["timeoutMs", "maxHoldMs"] as const) {
     const ms = admit[name];
     if (ms !== undefined) checkedSpan(`admit.${name}`, ms, false);

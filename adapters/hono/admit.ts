@@ -4,9 +4,9 @@ import { HTTPException } from "hono/http-exception";
 import { type Admission, AdmissionError, Demand, type Grant } from "../../mod.ts";
 import { type Hold, Holds } from "./holds.ts";
 import { type CheckedOptions, checkOptions, type HonoAdmitOptions, type SkipTest } from "./options.ts";
-import { policiesOf } from "./policies.ts";
-import { type Field, NO_SHORTAGE, rateLimitFields, type Shortage } from "./rate_limit_fields.ts";
-import { type Refusal, refusalOf } from "./refusals.ts";
+import type { Field } from "./rate_limit_fields.ts";
+import { limitFields, problemResponse, refusalFields, shortNow } from "./refusal_response.ts";
+import { refusalOf } from "./refusals.ts";
 import { endWithResponse, WholeResponse } from "./response_end.ts";
 
 /** What can be asked of a middleware that admits. */
@@ -29,7 +29,6 @@ export type AdmitMiddleware<Name extends string = "grant", Kept = Grant> =
 
 /** What a request that nobody waits for any more is answered: nginx's code for a client that closed its connection. */
 const CLIENT_GONE = 499;
-const PROBLEM_TYPE: [string, string] = ["Content-Type", "application/problem+json"];
 const NO_FIELDS: readonly Field[] = [];
 
 type Variables = { Variables: Record<string, Grant | undefined> };
@@ -73,7 +72,7 @@ export function admit(options: HonoAdmitOptions<string>): MiddlewareHandler & Ad
     c.set(name, hold.grant);
     try {
       const whole = new WholeResponse(c);
-      const limits = checked.headersOnSuccess ? fieldsOf(demand, checked) : NO_FIELDS;
+      const limits = checked.headersOnSuccess ? limitFields(demand, checked.form) : NO_FIELDS;
       for (const [field, value] of limits) c.header(field, value);
       await next();
       if (limits.length > 0) tellLate(c, limits, whole);
@@ -117,37 +116,16 @@ async function refuse(
 ): Promise<Response> {
   if (error === CLIENT_LEFT) return new Response(null, { status: CLIENT_GONE });
   if (!(error instanceof AdmissionError)) throw error;
-  const refusal = refusalOf(error, demand, () => shortNow(demand, checked));
-  const fields = refusal === null ? NO_FIELDS : refusalFields(refusal, demand, checked);
+  const refusal = refusalOf(
+    error,
+    demand,
+    () => demand === null ? [] : shortNow(demand, checked.admission()),
+  );
+  const fields = refusal === null ? NO_FIELDS : refusalFields(refusal, demand, checked.form);
   for (const [name, value] of fields) c.header(name, value);
   const answer = await checked.onRefused?.(c, error);
   if (answer) return answer;
   if (refusal === null) throw error;
-  const { problem } = refusal;
-  const headers = new Headers([
-    ...fields.map(([name, value]): [string, string] => [name, value]),
-    PROBLEM_TYPE,
-  ]);
-  const res = new Response(JSON.stringify(problem), { status: problem.status, headers });
-  throw new HTTPException(problem.status, { message: problem.title, cause: error, res });
-}
-
-function refusalFields(refusal: Refusal, demand: Demand | null, checked: CheckedOptions): Field[] {
-  const { retryAfterS } = refusal;
-  const limits = demand === null ? [] : fieldsOf(demand, checked, refusal);
-  return retryAfterS === null ? limits : [["Retry-After", String(retryAfterS)], ...limits];
-}
-
-/** The limits of a demand as they stand. Whoever refuses may be out of service: then nothing is told. */
-function fieldsOf(demand: Demand, { form }: CheckedOptions, shortage: Shortage = NO_SHORTAGE): Field[] {
-  try {
-    return form === null ? [] : rateLimitFields(form, policiesOf(demand), shortage);
-  } catch {
-    return [];
-  }
-}
-
-function shortNow(demand: Demand | null, { admission }: CheckedOptions): string[] {
-  if (demand === null) return [];
-  return admission().explain(demand).accounts.filter((view) => view.isShort).map((view) => view.account);
+  const { status, title } = refusal.problem;
+  throw new HTTPException(status, { message: title, cause: error, res: problemResponse(refusal, fields) });
 }

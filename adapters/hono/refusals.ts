@@ -1,4 +1,10 @@
-import { type AdmissionError, type Demand, TimeoutError, UncorrectableError } from "../../mod.ts";
+import {
+  type AdmissionError,
+  type Demand,
+  TimeoutError,
+  UncorrectableError,
+  UpstreamRequestError,
+} from "../../mod.ts";
 import { plainName } from "./structured_fields.ts";
 
 /** What the body of a refusal says (RFC 9457). */
@@ -66,12 +72,7 @@ export function refusalOf(
     case "job_timeout":
       return refusal({ type: "about:blank", title: "Gateway Timeout", status: 504 }, [], null);
     case "correctable":
-      // Its message is written for whoever made the request.
-      return refusal(
-        { type: "about:blank", title: "Unprocessable Content", status: 422, detail: error.message },
-        [],
-        null,
-      );
+      return refusal(unprocessable(error), [], null);
     case "spend_cap":
       return refusal({ type: "about:blank", title: "Payment Required", status: 402 }, [], null);
     default:
@@ -79,12 +80,19 @@ export function refusalOf(
   }
 }
 
+/** The message is written for whoever made the request, but for what a service that we asked has said to us. */
+function unprocessable(error: AdmissionError): Problem {
+  const problem = { type: "about:blank", title: "Unprocessable Content", status: 422 } as const;
+  return error instanceof UpstreamRequestError ? problem : { ...problem, detail: error.message };
+}
+
 /** Who waited for the clock exceeded a quota; who waited for others to finish met a service that is full. */
 function timeoutRefusal(error: AdmissionError, demand: Demand | null): Refusal {
   const waitingOn = error instanceof TimeoutError ? error.waitingOn : [];
+  const retryAfterS = retryAfterOf(error);
   const first = demand?.entries.find(({ key }) => key.limiterName === waitingOn[0]);
-  const kind = first?.limiter.replenishment === "TIME" ? QUOTA_EXCEEDED : REDUCED_CAPACITY;
-  return refusal(kind, waitingOn, retryAfterOf(error));
+  const isQuota = demand === null ? retryAfterS !== null : first?.limiter.replenishment === "TIME";
+  return refusal(isQuota ? QUOTA_EXCEEDED : REDUCED_CAPACITY, waitingOn, retryAfterS);
 }
 
 function refusal(

@@ -7,12 +7,14 @@ import type { GateMaker } from "./gate.ts";
 import { pLimit } from "./p_limit.ts";
 import { pQueue } from "./p_queue.ts";
 import { plain } from "./plain.ts";
+import { rulesAlone } from "./rules_alone.ts";
 import { sluice } from "./sluice.ts";
 
 /** Who can hand one place from job to job, by the name in the contender column. */
 export const GATES: Readonly<Record<string, GateMaker>> = {
   "sluice": sluice,
   "plain": plain,
+  "rules alone": rulesAlone,
   "async-sema": asyncSema,
   "async-mutex": asyncMutex,
   "p-limit": pLimit,

@@ -1,5 +1,6 @@
 import { Admission, CountingGate, Demand, type Grant, TokenBucketRateLimiter } from "../../mod.ts";
 import { ManualClock } from "../../testing/mod.ts";
+import { YARDSTICKS } from "../bars.ts";
 import { GATES, NO_GATES } from "../gates/gates.ts";
 import { nsEach } from "../timing.ts";
 import type { Cannot, Effort, Reading, Workload } from "../workload.ts";
@@ -46,7 +47,7 @@ export const passLast: Workload = {
 };
 
 function forEachPeer(cannot: string): Record<string, Cannot> {
-  const names = [...Object.keys(GATES), ...Object.keys(NO_GATES)].filter((name) => name !== "plain");
+  const names = [...Object.keys(GATES), ...Object.keys(NO_GATES)].filter((name) => !YARDSTICKS.has(name));
   return Object.fromEntries(names.map((name) => [name, { cannot }]));
 }
 

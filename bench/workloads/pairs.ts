@@ -1,4 +1,5 @@
 import { Admission, CountingGate, Demand, MemoryPressureGate } from "../../mod.ts";
+import { YARDSTICKS } from "../bars.ts";
 import type { GateMaker } from "../gates/gate.ts";
 import { GATES, NO_GATES } from "../gates/gates.ts";
 import { nsEach } from "../timing.ts";
@@ -39,7 +40,7 @@ function forEachGate(contender: (maker: GateMaker) => Contender): Record<string,
 }
 
 function forEachPeer(cannot: string): Record<string, Cannot> {
-  const names = [...Object.keys(GATES), ...Object.keys(NO_GATES)].filter((name) => name !== "plain");
+  const names = [...Object.keys(GATES), ...Object.keys(NO_GATES)].filter((name) => !YARDSTICKS.has(name));
   return Object.fromEntries(names.map((name) => [name, { cannot }]));
 }
 

@@ -124,10 +124,13 @@ export class KeyTable<K, A extends KeyedAccount> {
 
   /** Why a new key has no account. */
   full(): KeysFullError {
-    const text = `${this.#maxKeys} keys of ${
-      show(this.#name)
-    } are in use, which is the most; try again later`;
-    return new KeysFullError(`Cannot make an account for one more key: ${text}`, this.#facts);
+    const most = this.#maxKeys;
+    return new KeysFullError(
+      `Cannot make an account for one more key: ${
+        show(this.#name)
+      } has ${most} of at most ${most} keys in use; try again later`,
+      this.#facts,
+    );
   }
 
   /** A place at rest, of the next few; one that nobody asked for lately if there is one. */
@@ -188,8 +191,9 @@ export class KeyTable<K, A extends KeyedAccount> {
   }
 
   #givenUp(account: A): KeysFullError {
-    const text =
-      `its key was given up while all ${this.#maxKeys} places had other keys; ask for the key's account again`;
+    const text = `its key was forgotten for another one, because ${
+      show(this.#name)
+    } keeps at most ${this.#maxKeys}; ask accountFor(key) again`;
     return new KeysFullError(`Cannot use ${show(account.limiterName)}: ${text}`, this.#facts);
   }
 

@@ -128,10 +128,8 @@ export abstract class NativeAccount<T> extends AbstractRateLimiter<T> implements
     this.#use().stampWall(this.#clock);
     const bits = this.#call((record, kernel) => kernel.give(record, count, sum, this.#nowTicks()));
     if ((bits & GIVE_DECLINED) !== 0) {
-      throw new InvalidStateError(
-        `Cannot give ${count} permits back to ${show(this.#name)}: only ${this.currentInUse} are in use, ` +
-          "give back what was taken, once",
-      );
+      const given = `it gets ${count} and has ${this.currentInUse} in use, give back what was taken, once`;
+      throw new InvalidStateError(`Cannot give permits back to ${show(this.#name)}: ${given}`);
     }
     this.#wakeAll(bits, false);
   }

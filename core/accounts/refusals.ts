@@ -23,15 +23,17 @@ function neverText(account: LimiterIdentity, asked: Tally, verdict: number): str
   }
   if (verdict === NEVER_REQUESTS) {
     const { maxRequests } = account.status as unknown as { maxRequests: number };
-    return `${asked.count} requests exceeds the request cap of ${name}, ${maxRequests} per minute. Split the demand.`;
+    return `A demand of ${asked.count} requests exceeds the request cap of ${name}, ${maxRequests} per minute. Split the demand.`;
   }
-  return `${asked.sum} tokens exceeds the token cap of ${name}, ${account.capacity} per minute. Ask for at most that many.`;
+  return `A demand of ${asked.sum} tokens exceeds the token cap of ${name}, ${account.capacity} per minute. Ask for at most that many.`;
 }
 
 /** Counts unit amounts. @throws TypeError when they are no array. */
 export function unitTally(name: string, amounts: readonly void[], unit: string): Tally {
   if (Array.isArray(amounts)) return { count: amounts.length, sum: 0 };
   throw new TypeError(
-    `Cannot ask ${show(name)}: amounts are ${show(amounts)}, they should be an array with one item a ${unit}`,
+    `Cannot ask ${show(name)}: amounts are ${
+      show(amounts)
+    }, they should be an array with one item for each ${unit}`,
   );
 }

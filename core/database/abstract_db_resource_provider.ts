@@ -3,6 +3,7 @@ import type { DatabaseGate } from "../accounts/database_gate.ts";
 import type { DBManagedResource, DBResourceProvider } from "./db_resource_provider.ts";
 import { InvalidStateError, UncorrectableError } from "../errors.ts";
 import { messageOf } from "../faults.ts";
+import { providerFault } from "./provider_faults.ts";
 import { HeldConnection } from "./held_connection.ts";
 import { show } from "../invariant.ts";
 import { OwnHandles } from "./own_handles.ts";
@@ -83,8 +84,12 @@ export abstract class AbstractDBResourceProvider<T, C = T> implements DBResource
   async begin(handle: DBManagedResource<T>): Promise<void> {
     await this.#inTurn("begin", handle, async (held) => {
       if (held.mayBeInTransaction) {
-        throw new InvalidStateError(
-          `Cannot begin on provider ${show(this.name)}: a transaction is open, commit or roll it back first`,
+        throw providerFault(
+          new InvalidStateError(
+            `Cannot begin on provider ${
+              show(this.name)
+            }: a transaction is open, commit or roll it back first`,
+          ),
         );
       }
       held.mayBeInTransaction = true;
@@ -202,10 +207,12 @@ export abstract class AbstractDBResourceProvider<T, C = T> implements DBResource
 
   #checkUsable(verb: string, held: HeldConnection<C>): void {
     if (held.isUsable) return;
-    throw new InvalidStateError(
-      `Cannot ${verb} on provider ${show(this.name)}: the handle was ${
-        held.isAborted ? "aborted" : "closed"
-      }, acquire another`,
+    throw providerFault(
+      new InvalidStateError(
+        `Cannot ${verb} on provider ${show(this.name)}: the handle was ${
+          held.isAborted ? "aborted" : "closed"
+        }, acquire another`,
+      ),
     );
   }
 
@@ -219,8 +226,7 @@ export abstract class AbstractDBResourceProvider<T, C = T> implements DBResource
   }
 
   #failed(verb: string, fault: unknown): UncorrectableError {
-    return new UncorrectableError(`Cannot ${verb} on provider ${show(this.name)}: ${messageOf(fault)}`, {
-      cause: fault,
-    });
+    const message = `Cannot ${verb} on provider ${show(this.name)}: ${messageOf(fault)}`;
+    return providerFault(new UncorrectableError(message, { cause: fault }));
   }
 }

@@ -1,3 +1,4 @@
+import { isProviderFault } from "../database/provider_faults.ts";
 import { UncorrectableError } from "../errors.ts";
 import { messageOf } from "../faults.ts";
 import { show } from "../invariant.ts";
@@ -74,8 +75,13 @@ export class JobCourse {
   }
 }
 
-/** A part that failed on a provider. */
+/** A part that failed on a provider. What the provider said is not said again. */
 export function partFailed(part: JobPart | "abort", provider: string, fault: unknown): UncorrectableError {
-  const message = `Cannot ${part} on provider ${show(provider)} for a job: ${messageOf(fault)}`;
-  return new UncorrectableError(message, { cause: fault });
+  if (!isProviderFault(fault)) {
+    const message = `Cannot ${part} on provider ${show(provider)}: ${messageOf(fault)}`;
+    return new UncorrectableError(message, { cause: fault });
+  }
+  return fault instanceof UncorrectableError
+    ? fault
+    : new UncorrectableError(fault.message, { cause: fault });
 }

@@ -4,27 +4,28 @@ import { HttpConnectionGate } from "../accounts/http_connection_gate.ts";
 import { checkedNumber } from "../checked_number.ts";
 import { type Clock, isClock, systemClock } from "../clock.ts";
 import { createJobContext, type JobContext } from "../context.ts";
-import { UncorrectableError } from "../errors.ts";
 import { show } from "../invariant.ts";
 import { type Logger, safeLogger } from "../logger.ts";
 import type { ModelBinding } from "../models/model_binding.ts";
 import type { ModelSpecFields } from "../models/model_spec.ts";
+import { RateLimiterFactory } from "../models/rate_limiter_factory.ts";
 import { RateLimiterRegistry } from "../models/rate_limiter_registry.ts";
 import { retryDelayMs } from "../models/retry_delay.ts";
 import type { RetrySignal } from "../models/retry_signal.ts";
 import { type AdmitOptions, checkAdmitOptions } from "../options.ts";
+import { type Stopping, stoppingOf } from "../stopping.ts";
 import { JobAttempt, type JobWork } from "./job_attempt.ts";
+import { JobPauses } from "./job_pauses.ts";
 import { demandFor, type JobAccounts, type JobDeclaration, JobRequirements } from "./job_requirements.ts";
 import type { JobParts } from "./job_scope.ts";
 import { JobStop } from "./job_stop.ts";
-import { pause } from "./long_timer.ts";
 import { SpendGates } from "./spend_gate.ts";
 
 /** What the jobs of a runner have in common. */
 export interface JobRunnerOptions {
-  /** Where the accounts of models come from; the process's own when left out. */
-  registry?: RateLimiterRegistry;
-  /** The gate of the HTTP pool; the registry's own HttpConnectionGate when left out. */
+  /** Where the accounts of models come from; the process's registry when left out. */
+  accounts?: RateLimiterRegistry | RateLimiterFactory;
+  /** The gate of the HTTP pool; the accounts' HttpConnectionGate when left out. */
   http?: RateLimiter<void>;
   /** Asked before each attempt that calls models, and told of each job's end; none when left out. */
   spendGates?: SpendGates;
@@ -34,12 +35,17 @@ export interface JobRunnerOptions {
     context: JobContext,
   ) => ModelSpecFields | PromiseLike<ModelSpecFields>;
   /** How many times a job may be run again after retry signals, a whole number from 0; 3 when left out. */
-  retryBudget?: number;
+  maxRetries?: number;
+  /**
+   * The pause before a job is run again, in ms, 0 or more, by the signal and the number of re-runs before; `retryDelayMs` when left
+   * out. What the provider asks for is waited for in any case.
+   */
+  pauseMs?: (signal: RetrySignal, reruns: number) => number;
   /** Of time limits and pauses; the system's when left out. It should be the Admission's own. */
   clock?: Clock;
-  /** The chance behind pauses, from 0, below 1; `Math.random` when left out. */
+  /** The chance behind the pauses of `retryDelayMs`, from 0, below 1; `Math.random` when left out. */
   random?: () => number;
-  /** Hears of faults that end no job; silent when left out. */
+  /** Hears of each retry (`info`, with its fields) and of faults that end no job; silent when left out. */
   logger?: Logger;
 }
 
@@ -58,7 +64,7 @@ interface RunningJob extends JobParts {
   readonly options: AdmitOptions;
 }
 
-const DEFAULT_RETRY_BUDGET = 3;
+const DEFAULT_MAX_RETRIES = 3;
 
 /**
  * Runs jobs: what a job declares is admitted whole, then its database handles are acquired, its work runs, and everything is given
@@ -71,46 +77,58 @@ const DEFAULT_RETRY_BUDGET = 3;
  */
 export class JobRunner {
   readonly #admission: Admission;
+  readonly #stopping: Stopping;
   readonly #accounts: JobAccounts;
   readonly #spendGates: SpendGates;
   readonly #resolveModel: JobRunnerOptions["resolveModel"];
-  readonly #retryBudget: number;
+  readonly #pauses: JobPauses;
   readonly #clock: Clock;
-  readonly #random: (() => number) | undefined;
   readonly #logger: Logger;
 
   /** A runner of jobs on this admission. @throws TypeError or RangeError naming what is not as said. */
   constructor(admission: Admission, options: JobRunnerOptions = {}) {
-    const { registry = new RateLimiterRegistry(), clock = systemClock, spendGates = new SpendGates() } =
+    const { accounts = new RateLimiterRegistry(), clock = systemClock, spendGates = new SpendGates() } =
       options;
     if (typeof admission?.admit !== "function") throw unfit("admission", admission, "an Admission");
-    if (!(registry instanceof RateLimiterRegistry)) {
-      throw unfit("registry", registry, "a RateLimiterRegistry");
+    if (!(accounts instanceof RateLimiterRegistry) && !(accounts instanceof RateLimiterFactory)) {
+      throw unfit("accounts", accounts, "a RateLimiterRegistry or a RateLimiterFactory");
     }
     if (!(spendGates instanceof SpendGates)) throw unfit("spendGates", spendGates, "a SpendGates");
     if (!isClock(clock)) throw unfit("clock", clock, "a Clock ({ now, wallNow, setTimer })");
     checkFunction("resolveModel", options.resolveModel);
     checkFunction("random", options.random);
-    const { http = registry.limiter(HttpConnectionGate) } = options;
+    checkFunction("pauseMs", options.pauseMs);
+    const { http = accounts.limiter(HttpConnectionGate) } = options;
     this.#admission = admission;
-    this.#accounts = { bucket: (spec) => registry.bucket(spec), gate: (spec) => registry.gate(spec), http };
+    this.#stopping = stoppingOf(admission);
+    this.#accounts = { bucket: (spec) => accounts.bucket(spec), gate: (spec) => accounts.gate(spec), http };
     this.#spendGates = spendGates;
     this.#resolveModel = options.resolveModel;
-    this.#retryBudget = checkedNumber(
-      "Cannot make a JobRunner: retryBudget",
-      options.retryBudget ?? DEFAULT_RETRY_BUDGET,
-      { least: 0, most: Number.MAX_SAFE_INTEGER },
-    );
     this.#clock = clock;
-    this.#random = options.random;
     this.#logger = safeLogger(options.logger);
+    this.#pauses = new JobPauses({
+      maxRetries: checkedNumber(
+        "Cannot make a JobRunner: maxRetries",
+        options.maxRetries ?? DEFAULT_MAX_RETRIES,
+        { least: 0, most: Number.MAX_SAFE_INTEGER },
+      ),
+      pauseMs: options.pauseMs ?? pacedBy(options.random),
+      clock,
+      logger: this.#logger,
+      stopping: this.#stopping,
+    });
+  }
+
+  /** How many jobs are in a pause now, before they are run again: they hold nothing and stand in no line. */
+  get pausedJobs(): number {
+    return this.#pauses.count;
   }
 
   /**
    * Runs one job and answers what its work answers. Null requirements, and those that declare nothing, are an orchestrator's: they
    * are granted at once and hold nothing.
    *
-   * Work that throws a RetrySignal is run again, at most `retryBudget` times over all signals: everything is closed before the
+   * Work that throws a RetrySignal is run again, at most `maxRetries` times over all signals: everything is closed before the
    * pause, which lasts at least as long as the provider said, and the next attempt is asked, admitted and begun afresh.
    *
    * When an attempt has run for `timeoutMs`, `scope.signal` aborts, the context is told, and its handles are being closed; after a
@@ -122,7 +140,8 @@ export class JobRunner {
    * It rejects, and never throws, with
    *
    * - TypeError, RangeError: an argument is wrong, or the job declares anything and has no `timeoutMs`.
-   * - `signal.reason`, CancellationError: the job was aborted or cancelled before its work began, or in a pause.
+   * - `signal.reason`, CancellationError: the job was aborted or cancelled, or admission was stopped, before its work began or in a
+   *   pause.
    * - InvalidStateError, CorrectableError: a model was not resolved, or a call is too large for it.
    * - what a spend gate refuses with, such as SpendCapError; and all that `Admission.admit` rejects with.
    * - UncorrectableError: a provider failed (the cause is its error); the retry budget is used up (the cause is the last signal);
@@ -172,37 +191,32 @@ export class JobRunner {
       } catch (error) {
         const { retrySignal } = attempt;
         if (retrySignal === null) throw error;
-        await this.#pauseBefore(retrySignal, reruns, job.stop);
+        await this.#pauses.before(retrySignal, { id: job.context.id, reruns, stop: job.stop });
       }
     }
   }
 
   /** Everything that comes before the job asks for admission: it holds nothing yet. */
   async #prepare({ declared, context, stop, spend }: RunningJob): Promise<void> {
+    const stopping = this.#stopping;
     stop.check();
     for (const binding of declared.models) {
       if (!binding.isResolved && this.#resolveModel !== undefined) {
-        const model = await stop.follow(Promise.resolve(this.#resolveModel(binding, context)));
+        const resolved = Promise.resolve(this.#resolveModel(binding, context));
+        const model = await stop.follow(stopping.follow(resolved));
         // Another job with the same binding may have been faster.
         if (!binding.isResolved) binding.resolve(model);
       }
       binding.price();
     }
-    await stop.follow(spend.consult(declared.models));
+    await stop.follow(stopping.follow(spend.consult(declared.models)));
   }
+}
 
-  async #pauseBefore(signal: RetrySignal, reruns: number, stop: JobStop): Promise<void> {
-    // Also when time was up while the attempt was cleaned up: that stops the job.
-    stop.check();
-    if (reruns >= this.#retryBudget) {
-      throw new UncorrectableError(
-        `The upstream still fails, and the job's retry budget of ${this.#retryBudget} is used up: ${signal.failure.summary()}`,
-        { cause: signal },
-      );
-    }
-    const chance = this.#random === undefined ? {} : { random: this.#random };
-    await pause(this.#clock, retryDelayMs(signal, { reruns, ...chance }), stop);
-  }
+/** The pauses of `retryDelayMs`. */
+function pacedBy(random: (() => number) | undefined): (signal: RetrySignal, reruns: number) => number {
+  const chance = random === undefined ? {} : { random };
+  return (signal, reruns) => retryDelayMs(signal, { reruns, ...chance });
 }
 
 /** @throws TypeError when they are no requirements, or declare something and no time limit. */

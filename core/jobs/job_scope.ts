@@ -1,3 +1,5 @@
+import { TokenBucketRateLimiter } from "../accounts/token_bucket.ts";
+import { checkedNumber } from "../checked_number.ts";
 import type { JobContext } from "../context.ts";
 import type { DBManagedResource, DBResourceProvider } from "../database/db_resource_provider.ts";
 import { InvalidStateError } from "../errors.ts";
@@ -20,6 +22,8 @@ export interface JobParts {
   readonly spend: JobSpend;
 }
 
+const TOKENS = { least: 0, most: Number.MAX_SAFE_INTEGER };
+
 /** What the work of a job is given, anew for each attempt. Made by JobRunner only. */
 export class JobScope {
   /** What admission granted. The runner settles it; work that knows that nothing went upstream may roll it back itself. */
@@ -28,6 +32,8 @@ export class JobScope {
   readonly attempt: number;
   readonly #job: JobParts;
   readonly #handles: JobHandles;
+  /** What was told of the calls on each bucket. */
+  readonly #told = new Map<TokenBucketRateLimiter, { calls: number; tokens: number; isKnown: boolean }>();
 
   /** For JobRunner. */
   constructor(job: JobParts, own: { grant: Grant; attempt: number; handles: JobHandles }) {
@@ -58,7 +64,7 @@ export class JobScope {
       throw new InvalidStateError(
         `Cannot tell the account of ${
           show(binding)
-        }: the job did not declare it, JobRequirements.model() should`,
+        }: the job did not declare it, call JobRequirements.model() before`,
       );
     }
     const { accounts } = this.#job;
@@ -66,14 +72,46 @@ export class JobScope {
     return model.maxConcurrent === null ? accounts.bucket(model) : accounts.gate(model);
   }
 
+  /**
+   * Says what a declared call was billed, in tokens: less than was reserved for it goes back to the bucket at once, more is
+   * charged, as `Grant.settle` does. Calls that share a bucket are one entry of the grant, so there it happens when the last of them
+   * was told. An unknown usage (null, undefined, NaN) counts as what was reserved. A model with a gate has nothing to settle.
+   *
+   * @throws InvalidStateError when the call was not declared, or the grant was rolled back; TypeError or RangeError when `actual` is
+   * not a whole number, 0 or more.
+   */
+  settle(binding: ModelBinding, actual: number | null | undefined): void {
+    const bucket = this.account(binding);
+    if (!(bucket instanceof TokenBucketRateLimiter)) return;
+    const isKnown = actual !== null && actual !== undefined && !Number.isNaN(actual);
+    const what = `Cannot settle a call of ${show(binding.model.id)}: actual`;
+    const billed = isKnown ? checkedNumber(what, actual, TOKENS) : binding.reservation.total;
+    const told = this.#told.get(bucket) ?? { calls: 0, tokens: 0, isKnown: false };
+    told.calls++;
+    told.tokens += billed;
+    told.isKnown ||= isKnown;
+    this.#told.set(bucket, told);
+    const calls = this.models.filter((each) => this.account(each) === bucket).length;
+    if (told.calls === calls && told.isKnown) {
+      this.grant.settle(bucket, told.tokens + this.#besideCalls(bucket));
+    }
+  }
+
+  /** Tokens that the job declared on a bucket beside its calls: nobody tells of these. */
+  #besideCalls(bucket: TokenBucketRateLimiter): number {
+    const { limiters, included } = this.#job.declared;
+    const amounts = [...limiters, ...included].filter(({ limiter }) => limiter === bucket);
+    return amounts.reduce((sum, { amount }) => sum + Number(amount), 0);
+  }
+
   /** The job's handle of a provider: `scope.resource(db).unwrap()`. @throws InvalidStateError when it was not declared. */
   resource<T>(provider: DBResourceProvider<T>): DBManagedResource<T> {
     const handle = this.#handles.of(provider);
     if (handle !== undefined) return handle as DBManagedResource<T>;
     throw new InvalidStateError(
-      `Cannot read provider ${
+      `Cannot give out a handle of provider ${
         show(provider?.name)
-      }: the job did not declare it, JobRequirements.database() should`,
+      }: the job did not declare it, call JobRequirements.database() before`,
     );
   }
 

@@ -32,7 +32,11 @@ export class JobTimeoutError extends AdmissionError implements JobTimeoutFacts {
   constructor(facts: JobTimeoutFacts, options?: { cause?: unknown }) {
     const { timeoutMs, part, provider } = facts;
     const where = provider === null ? part : `${part} on provider ${show(provider)}`;
-    super("job_timeout", `The job ran longer than its ${timeoutMs} ms; it was at: ${where}`, options);
+    super(
+      "job_timeout",
+      `The job ran longer than its timeoutMs of ${timeoutMs} ms; it was at ${where}`,
+      options,
+    );
     this.timeoutMs = timeoutMs;
     this.part = part;
     this.provider = provider;

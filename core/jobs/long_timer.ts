@@ -1,5 +1,4 @@
 import { type Clock, MAX_TIMER_MS, type Timer } from "../clock.ts";
-import type { JobStop } from "./job_stop.ts";
 
 /** Calls `fn` once, `delayMs` or more from now, however long that is: a timer that fires early is set again. */
 export function setLongTimer(clock: Clock, delayMs: number, fn: () => void): Timer {
@@ -25,12 +24,15 @@ export function settlesWithin(clock: Clock, ms: number, promise: Promise<unknown
   });
 }
 
-/** Waits so many milliseconds, or rejects with the reason for which the job should end. No timer is left behind. */
-export async function pause(clock: Clock, ms: number, stop: JobStop): Promise<void> {
-  stop.check();
+/** Waits so many milliseconds, or until what follows the wait rejects. No timer is left behind. */
+export async function pause(
+  clock: Clock,
+  ms: number,
+  follow: (ended: Promise<void>) => Promise<void>,
+): Promise<void> {
   let timer: Timer | null = null;
   try {
-    await stop.follow(new Promise<void>((resolve) => timer = setLongTimer(clock, ms, resolve)));
+    await follow(new Promise<void>((resolve) => timer = setLongTimer(clock, ms, resolve)));
   } finally {
     (timer as Timer | null)?.cancel();
   }

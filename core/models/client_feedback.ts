@@ -2,6 +2,7 @@ import { ModelGate } from "../accounts/model_gate.ts";
 import { TokenBucketRateLimiter } from "../accounts/token_bucket.ts";
 import { UncorrectableError } from "../errors.ts";
 import { show } from "../invariant.ts";
+import { checkedResponse, isResponse } from "./checked_response.ts";
 import { classifyUpstreamFailure } from "./classify_upstream_failure.ts";
 import { RetrySignal } from "./retry_signal.ts";
 
@@ -10,25 +11,31 @@ export type ModelAccount = TokenBucketRateLimiter | ModelGate;
 
 /**
  * Makes one call upstream and tells the bucket of its model how it went: a normal return is one success, whatever the answer
- * says; a rate limit is one slow-down, overload three. Transient faults and all other errors touch nothing. A gate is told
- * nothing. What is thrown is what `classifyUpstreamFailure` makes of the failure.
+ * says, unless it is a Response of 400 or more; a rate limit is one slow-down, overload three. Transient faults and all other
+ * errors touch nothing. A gate is told nothing. What is thrown is what `classifyUpstreamFailure` makes of the failure.
  *
- * `call` must throw when the upstream refuses: `fetch` itself does not, so throw `upstreamError(...)` on `!response.ok`.
+ * `call` must throw when the upstream refuses. `fetch` itself does not, so a Response that the call answers goes through
+ * `checkedResponse`: with a status of 400 or more it is a failure. A call that reads its response calls that itself.
  *
  * @throws TypeError, as a rejection, when the account or the call is not as said.
  */
 export async function callUpstream<R>(account: ModelAccount, call: () => R | PromiseLike<R>): Promise<R> {
   const bucket = checkedBucket(account, call);
-  const result = await asked(bucket, call);
+  const result = await asked(bucket, async () => {
+    const answer = await call();
+    if (isResponse(answer)) await checkedResponse(answer);
+    return answer;
+  });
   bucket?.recordSuccess();
   return result;
 }
 
 /**
  * Makes one call upstream whose answer arrives in chunks, with the feedback of `callUpstream`. `open` is called when the first
- * chunk is asked for. Until a chunk has arrived, a failure is what it is for a whole answer. Afterwards a rate limit or overload is still told, but nothing can be run again
- * unnoticed: a signal becomes an UncorrectableError that says so, with the signal as cause; other errors pass as before. The end
- * of the stream is one success, and so is leaving it early, which closes it.
+ * chunk is asked for, and throws when the upstream refuses (`checkedResponse`). Until a chunk has arrived, a failure is what it
+ * is for a whole answer. Afterwards a rate limit or overload is still told, but nothing can be run again unnoticed: a signal
+ * becomes an UncorrectableError that says so, with the signal as cause; other errors pass as before. The end of the stream is one
+ * success, and so is leaving it early, which closes it.
  *
  * @throws TypeError at once when the account or `open` is not as said.
  */

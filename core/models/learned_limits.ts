@@ -1,17 +1,15 @@
 import { show } from "../invariant.ts";
+import type { ModelKind } from "./model_kind.ts";
 import { RateLimitInfo } from "./rate_limit_info.ts";
 
-/** What a call asks of a model: a completion, vectors, or a decision. */
-export type CallKind = "llm" | "embeddings" | "decision";
-
-const KINDS: readonly CallKind[] = ["llm", "embeddings", "decision"];
+const KINDS: readonly ModelKind[] = ["LLM", "EMBEDDINGS", "DECISION"];
 
 /** A call that was answered, as far as learning caps from it needs it. */
 export interface AnsweredCall {
   /** What its headers said, or null when nothing. */
   readonly info: RateLimitInfo | null;
-  /** Only `llm` teaches. */
-  readonly kind: CallKind;
+  /** What was asked for. Only `LLM` teaches. */
+  readonly kind: ModelKind;
   /** False for every error, also one whose headers name limits. */
   readonly isSuccess: boolean;
   /** Whether the answer came in pieces. */
@@ -26,7 +24,7 @@ export interface AnsweredCall {
  */
 export function learnedLimits(id: string, call: AnsweredCall): { tpm: number; rpm: number } | null {
   const { info, kind, isSuccess, isStreaming } = checkedCall(id, call);
-  if (info === null || kind !== "llm" || !isSuccess || isStreaming || info.wasRateLimited) return null;
+  if (info === null || kind !== "LLM" || !isSuccess || isStreaming || info.wasRateLimited) return null;
   const { tokensPerMinute: tpm, requestsPerMinute: rpm } = info;
   return tpm > 0 && rpm > 0 ? { tpm, rpm } : null;
 }

@@ -110,7 +110,7 @@ export class ModelBinding {
   get model(): ModelSpec {
     if (this.#model !== null) return this.#model;
     throw new InvalidStateError(
-      `Cannot read the model of ${this.#called()}: it is not resolved, resolve() should come first`,
+      `Cannot read the model of ${this.#called()}: it is not resolved, call resolve() first`,
     );
   }
 
@@ -118,7 +118,7 @@ export class ModelBinding {
   get reservation(): Reservation {
     if (this.#reservation !== null) return this.#reservation;
     throw new InvalidStateError(
-      `Cannot read the reservation of ${this.#called()}: it is not priced, price() should come first`,
+      `Cannot read the reservation of ${this.#called()}: it is not priced, call price() first`,
     );
   }
 
@@ -129,7 +129,9 @@ export class ModelBinding {
    */
   resolve(model: ModelSpecFields): this {
     if (this.#model !== null) {
-      throw new InvalidStateError(`Cannot resolve ${this.#called()}: its model is known and stays`);
+      throw new InvalidStateError(
+        `Cannot resolve ${this.#called()}: its model is known already, declare another call for another model`,
+      );
     }
     const spec = ModelSpec.from(model);
     checkKind("Cannot resolve a model call", this.kind, spec);

@@ -1,5 +1,5 @@
 import { ModelGate } from "../accounts/model_gate.ts";
-import { TokenBucketRateLimiter } from "../accounts/token_bucket.ts";
+import { type TokenBucketCaps, TokenBucketRateLimiter } from "../accounts/token_bucket.ts";
 import type { LimiterIdentity, RateLimiter } from "../account.ts";
 import { type Clock, isClock, systemClock } from "../clock.ts";
 import { UncorrectableError } from "../errors.ts";
@@ -12,14 +12,6 @@ import type { TokenBucketStatus } from "../statuses.ts";
 
 /** A class of accounts whose constructor takes nothing that it needs. */
 export type LimiterClass<L extends RateLimiter<never>> = new () => L;
-
-/** The limits of a model as its provider reports them, per minute. */
-export interface ReportedLimits {
-  /** Tokens per minute. */
-  readonly tpm: number;
-  /** Requests per minute. */
-  readonly rpm: number;
-}
 
 /** What the accounts that a factory makes are given. */
 export interface RateLimiterFactoryOptions {
@@ -117,7 +109,7 @@ export class RateLimiterFactory {
    * @param model a spec, or its id.
    * @throws TypeError when a number is none, or the model is neither.
    */
-  updateLimits(model: ModelSpecFields | string, limits: ReportedLimits): void {
+  updateLimits(model: ModelSpecFields | string, limits: TokenBucketCaps): void {
     const id = idOf(model);
     const { tpm, rpm } = limits;
     if (
@@ -164,7 +156,7 @@ export class RateLimiterFactory {
     this.#gates.clear();
   }
 
-  #addBucket(id: string, limits: ReportedLimits): TokenBucketRateLimiter {
+  #addBucket(id: string, limits: TokenBucketCaps): TokenBucketRateLimiter {
     const bucket = new TokenBucketRateLimiter(id, { ...limits, clock: this.#clock, logger: this.#logger });
     this.#buckets.set(id, bucket);
     return bucket;
@@ -198,7 +190,7 @@ function assertBare(type: LimiterClass<RateLimiter<never>>): void {
   const parameters = type.length === 1 ? "a parameter" : `${type.length} parameters`;
   throw refused(
     type,
-    new TypeError(`it has no no-arg constructor: it takes ${parameters} without a default value`),
+    new TypeError(`it has no no-arg constructor, as it takes ${parameters} without a default value`),
   );
 }
 

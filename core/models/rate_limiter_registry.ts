@@ -1,10 +1,10 @@
 import type { ModelGate } from "../accounts/model_gate.ts";
-import type { TokenBucketRateLimiter } from "../accounts/token_bucket.ts";
+import type { TokenBucketCaps, TokenBucketRateLimiter } from "../accounts/token_bucket.ts";
 import type { LimiterIdentity, RateLimiter } from "../account.ts";
 import { show } from "../invariant.ts";
 import type { AnsweredCall } from "./learned_limits.ts";
 import type { ModelSpecFields } from "./model_spec.ts";
-import { type LimiterClass, RateLimiterFactory, type ReportedLimits } from "./rate_limiter_factory.ts";
+import { type LimiterClass, RateLimiterFactory } from "./rate_limiter_factory.ts";
 import type { TokenBucketStatus } from "../statuses.ts";
 
 /** The factory of every registry that is given none: one for the process. It makes no account before it is asked for one. */
@@ -47,7 +47,7 @@ export class RateLimiterRegistry {
   }
 
   /** Applies a provider's limits; see `RateLimiterFactory.updateLimits`. */
-  updateLimits(model: ModelSpecFields | string, limits: ReportedLimits): void {
+  updateLimits(model: ModelSpecFields | string, limits: TokenBucketCaps): void {
     this.#factory.updateLimits(model, limits);
   }
 

@@ -1,9 +1,4 @@
-import {
-  ExternalServiceError,
-  UpstreamAuthError,
-  type UpstreamFieldsWithoutStatus,
-  UpstreamRequestError,
-} from "./upstream_errors.ts";
+import { ExternalServiceError, UpstreamAuthError, UpstreamRequestError } from "./upstream_errors.ts";
 import type { UpstreamErrorFields } from "./upstream_error_facts.ts";
 
 /** 400: the request is malformed. */
@@ -12,7 +7,7 @@ export class UpstreamBadRequestError extends UpstreamRequestError {
   override readonly name = "UpstreamBadRequestError";
 
   /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
-  constructor(fields: UpstreamFieldsWithoutStatus) {
+  constructor(fields: Omit<UpstreamErrorFields, "status">) {
     super({ ...fields, status: 400 });
   }
 }
@@ -23,7 +18,7 @@ export class UpstreamUnauthorizedError extends UpstreamAuthError {
   override readonly name = "UpstreamUnauthorizedError";
 
   /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
-  constructor(fields: UpstreamFieldsWithoutStatus) {
+  constructor(fields: Omit<UpstreamErrorFields, "status">) {
     super({ ...fields, status: 401 });
   }
 }
@@ -34,7 +29,7 @@ export class UpstreamForbiddenError extends UpstreamAuthError {
   override readonly name = "UpstreamForbiddenError";
 
   /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
-  constructor(fields: UpstreamFieldsWithoutStatus) {
+  constructor(fields: Omit<UpstreamErrorFields, "status">) {
     super({ ...fields, status: 403 });
   }
 }
@@ -45,7 +40,7 @@ export class UpstreamNotFoundError extends UpstreamRequestError {
   override readonly name = "UpstreamNotFoundError";
 
   /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
-  constructor(fields: UpstreamFieldsWithoutStatus) {
+  constructor(fields: Omit<UpstreamErrorFields, "status">) {
     super({ ...fields, status: 404 });
   }
 }
@@ -56,7 +51,7 @@ export class UpstreamTooLargeError extends UpstreamRequestError {
   override readonly name = "UpstreamTooLargeError";
 
   /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
-  constructor(fields: UpstreamFieldsWithoutStatus) {
+  constructor(fields: Omit<UpstreamErrorFields, "status">) {
     super({ ...fields, status: 413 });
   }
 }
@@ -67,7 +62,7 @@ export class UpstreamUnprocessableError extends UpstreamRequestError {
   override readonly name = "UpstreamUnprocessableError";
 
   /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
-  constructor(fields: UpstreamFieldsWithoutStatus) {
+  constructor(fields: Omit<UpstreamErrorFields, "status">) {
     super({ ...fields, status: 422 });
   }
 }
@@ -78,7 +73,7 @@ export class UpstreamRateLimitError extends ExternalServiceError {
   override readonly name = "UpstreamRateLimitError";
 
   /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
-  constructor(fields: UpstreamFieldsWithoutStatus) {
+  constructor(fields: Omit<UpstreamErrorFields, "status">) {
     super({ ...fields, status: 429 });
   }
 }
@@ -89,7 +84,7 @@ export class UpstreamServerError extends ExternalServiceError {
   override readonly name = "UpstreamServerError";
 
   /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
-  constructor(fields: UpstreamFieldsWithoutStatus) {
+  constructor(fields: Omit<UpstreamErrorFields, "status">) {
     super({ ...fields, status: 500 });
   }
 }
@@ -100,7 +95,7 @@ export class UpstreamBadGatewayError extends ExternalServiceError {
   override readonly name = "UpstreamBadGatewayError";
 
   /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
-  constructor(fields: UpstreamFieldsWithoutStatus) {
+  constructor(fields: Omit<UpstreamErrorFields, "status">) {
     super({ ...fields, status: 502 });
   }
 }
@@ -111,13 +106,13 @@ export class UpstreamUnavailableError extends ExternalServiceError {
   override readonly name = "UpstreamUnavailableError";
 
   /** Takes what is known of the failure. @throws TypeError or RangeError when a field is not as said. */
-  constructor(fields: UpstreamFieldsWithoutStatus) {
+  constructor(fields: Omit<UpstreamErrorFields, "status">) {
     super({ ...fields, status: 503 });
   }
 }
 
 type UpstreamErrorClass = new (
-  fields: UpstreamFieldsWithoutStatus,
+  fields: Omit<UpstreamErrorFields, "status">,
 ) => ExternalServiceError | UpstreamRequestError | UpstreamAuthError;
 
 const CLASSES: ReadonlyMap<number, UpstreamErrorClass> = new Map<number, UpstreamErrorClass>([

@@ -7,9 +7,6 @@ import {
   type UpstreamErrorFields,
 } from "./upstream_error_facts.ts";
 
-/** The facts of a failed request whose class says the status. */
-export type UpstreamFieldsWithoutStatus = Omit<UpstreamErrorFields, "status">;
-
 /**
  * A service failed: 429, 5xx, a status without a class of its own, or no answer at all (status 0). Custom limiters of the job
  * hear of it. Code `external_service`.

@@ -1,4 +1,10 @@
-import { AbstractRateLimiter, Admission, Demand, SemaphoreLimiterStatus } from "../../mod.ts";
+import {
+  AbstractRateLimiter,
+  Admission,
+  Demand,
+  SemaphoreLimiterStatus,
+  UncorrectableError,
+} from "../../mod.ts";
 
 /** At most so many megabytes of uploads in flight. An amount is a number of megabytes. */
 class UploadLimiter extends AbstractRateLimiter<number> {
@@ -12,7 +18,13 @@ class UploadLimiter extends AbstractRateLimiter<number> {
   }
 
   fits(mine: readonly number[], ahead: readonly number[]): boolean {
-    return this.currentInUse + sum(mine) + sum(ahead) <= this.capacity;
+    const asked = sum(mine);
+    if (asked > this.capacity) {
+      throw new UncorrectableError(`${asked} MB can never be uploaded: ${this.capacity} MB is the most.`, {
+        account: this.limiterName,
+      });
+    }
+    return this.currentInUse + asked + sum(ahead) <= this.capacity;
   }
 
   tryTake(mine: readonly number[], ahead: readonly number[]): boolean {
@@ -43,3 +55,4 @@ const upload = async (size: number) => {
   return await Promise.resolve(`${size} MB beside ${uploads.currentInUse - size}`);
 };
 console.log(await Promise.all(sizes.map(upload)));
+console.log(await upload(120).catch((error: Error) => error.message)); // It could never fit, so it is not left to wait.

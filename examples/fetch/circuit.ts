@@ -11,7 +11,7 @@ const fetch = admittedFetch({
   admission: new Admission().start(),
   provider: "openai",
   demand: (demand) => demand.add(upstream), // Beside a place in the HTTP pool.
-  retries: 0,
+  maxRetries: 0,
   fetch: () => Promise.resolve(new Response("down", { status: 503 })),
 });
 

@@ -39,6 +39,7 @@ function summarize(order: number): Promise<string> {
       scope.account(call),
       () => ask(`order ${order}`, scope.signal),
     );
+    scope.settle(call, usage.inputTokens + usage.outputTokens); // What was not used is there again at once.
     scope.recordCost(callCost(gpt, usage));
     return text;
   }, { context: createJobContext({ metadata: { workflow: "nightly" } }) });

@@ -1,4 +1,4 @@
-import { RateLimiterFactory, type RateLimiterFactoryOptions, type ReportedLimits } from "../../mod.ts";
+import { RateLimiterFactory, type RateLimiterFactoryOptions, type TokenBucketCaps } from "../../mod.ts";
 import type { ModelSpecFields, TokenBucketRateLimiter } from "../../mod.ts";
 
 /**
@@ -23,12 +23,12 @@ export class SharedQuota extends RateLimiterFactory {
     return super.bucket({ ...spec, ...this.#cut({ tpm: spec.tpm ?? 0, rpm: spec.rpm ?? 0 }) });
   }
 
-  override updateLimits(model: ModelSpecFields | string, limits: ReportedLimits): void {
+  override updateLimits(model: ModelSpecFields | string, limits: TokenBucketCaps): void {
     super.updateLimits(model, this.#cut(limits));
     this.#onLimits();
   }
 
-  #cut({ tpm, rpm }: ReportedLimits): ReportedLimits {
+  #cut({ tpm, rpm }: TokenBucketCaps): TokenBucketCaps {
     return { tpm: Math.floor(tpm * this.#share), rpm: Math.floor(rpm * this.#share) };
   }
 }

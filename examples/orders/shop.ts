@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { database } from "../../adapters/drizzle/mod.ts";
-import { type Admission, AdmissionError, healthTable } from "../../mod.ts";
+import { refusalResponse } from "../../adapters/hono.ts";
+import { type Admission, healthTable } from "../../mod.ts";
 import { type NewOrder, type OrderBook, OutOfStock } from "./order_book.ts";
 
 /** A shop that answers requests. */
@@ -42,8 +43,9 @@ export async function openShop<T>(admission: Admission, book: OrderBook<T>): Pro
   app.get("/health", (c) => c.text(healthTable([provider.admission])));
   app.onError((error, c) => {
     if (error instanceof OutOfStock) return c.text(error.message, 409);
-    if (!(error instanceof AdmissionError)) throw error;
-    return c.text("The shop is busy, come back later", 503, { "retry-after": "1" });
+    const refused = refusalResponse(error);
+    if (refused === null) throw error;
+    return refused;
   });
   return { app, end: () => book.end() };
 }

@@ -80,14 +80,16 @@ export const ACCOUNT_CASES: readonly ErrorCase[] = [
     type: "UncorrectableError",
     when: "One job asks for more tokens than the bucket gets in a minute",
     remedy: "Shorten the request, or raise the `tpm` if the provider grants more.",
-    template: "<n> tokens exceeds the token cap of <account>, <n> per minute. Ask for at most that many.",
+    template:
+      "A demand of <n> tokens exceeds the token cap of <account>, <n> per minute. Ask for at most that many.",
     provoke: () => thrownBy(() => admission.tryAdmit(new Demand().add(bucket, 9_000))),
   },
   {
     type: "UncorrectableError",
     when: "One job asks for more requests than the bucket gets in a minute",
     remedy: "Make several jobs of it.",
-    template: "<n> requests exceeds the request cap of <account>, <n> per minute. Split the demand.",
+    template:
+      "A demand of <n> requests exceeds the request cap of <account>, <n> per minute. Split the demand.",
     provoke: () =>
       thrownBy(() => admission.tryAdmit(new Demand().add(bucket, 1).add(bucket, 1).add(bucket, 1))),
   },
@@ -131,7 +133,7 @@ export const ACCOUNT_CASES: readonly ErrorCase[] = [
     when: "All keys that the limiter may have are in use, and a new one comes",
     remedy: 'Come back later, raise `maxKeys`, or let late keys share an account (`beyond: "share"`).',
     template:
-      "Cannot make an account for one more key: <n> keys of <limiter> are in use, which is the most; try again later",
+      "Cannot make an account for one more key: <limiter> has <n> of at most <n> keys in use; try again later",
     provoke: keysFull,
   },
   {
@@ -139,7 +141,7 @@ export const ACCOUNT_CASES: readonly ErrorCase[] = [
     when: "The account of a key was kept while it was at rest, and its place went to another key meanwhile",
     remedy: "Name the limiter and the key in the demand instead of keeping the account.",
     template:
-      "Cannot use <account>: its key was given up while all <n> places had other keys; ask for the key's account again",
+      "Cannot use <account>: its key was forgotten for another one, because <limiter> keeps at most <n>; ask accountFor(key) again",
     provoke: keyGivenUp,
   },
   {
@@ -170,7 +172,7 @@ export const ACCOUNT_CASES: readonly ErrorCase[] = [
     when: "More was given back to a gate than was taken, outside of any grant",
     remedy: "Leave `give` to grants.",
     template:
-      "Cannot give <n> permits back to <account>: only <n> are in use, give back what was taken, once",
+      "Cannot give permits back to <account>: it gets <n> and has <n> in use, give back what was taken, once",
     provoke: () => thrownBy(() => new CountingGate("http", 8).give([undefined])),
   },
 ];

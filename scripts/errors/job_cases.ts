@@ -14,7 +14,6 @@ import {
   ModelBinding,
   type ModelPrices,
   RateLimiterFactory,
-  RateLimiterRegistry,
   RetrySignal,
   SpendGates,
   UpstreamFailure,
@@ -57,9 +56,8 @@ class FlakyProvider extends AbstractDBResourceProvider<object> {
 }
 
 function runnerOf(options: JobRunnerOptions = {}): JobRunner {
-  const registry = new RateLimiterRegistry(new RateLimiterFactory({ clock }));
   return new JobRunner(admission, {
-    registry,
+    accounts: new RateLimiterFactory({ clock }),
     clock,
     http: new HttpConnectionGate(8, { clock }),
     ...options,
@@ -100,7 +98,7 @@ function cancelBefore(): Promise<unknown> {
 function useUp(): Promise<unknown> {
   const failure = new UpstreamFailure({ statusCode: 503, service: "openai", detail: "overloaded" });
   return thrownBy(() =>
-    runnerOf({ retryBudget: 0 }).run(needs(), () => {
+    runnerOf({ maxRetries: 0 }).run(needs(), () => {
       throw new RetrySignal("TRANSIENT", failure);
     })
   );
@@ -144,7 +142,7 @@ export const JOB_CASES: readonly ErrorCase[] = [
       "An attempt of a job took longer than its `timeoutMs`; its handles were closed and its permits given back",
     remedy:
       "Give it more time or less to do. `part` says what it was at; whether a commit that it was at took place is not known.",
-    template: "The job ran longer than its <ms> ms; it was at: <part>",
+    template: "The job ran longer than its timeoutMs of <ms> ms; it was at <part>",
     provoke: runTooLong,
   },
   {
@@ -158,7 +156,7 @@ export const JOB_CASES: readonly ErrorCase[] = [
     type: "SpendCapError",
     when: "What the job may cost at most would exceed what the workflow may spend",
     remedy:
-      "Wait for running jobs of the workflow, whose commitments shrink to what they really cost, or raise the cap.",
+      'Where `isFinal` is false, running jobs stand in the way, whose commitments shrink to what they really cost: ask again later, or make the ledger with `beyond: "wait"`. Otherwise raise the cap.',
     template:
       "Cannot start the job: the workflow <name> has spent <cost> and committed <cost>, and this job's reservation of <cost> " +
       "would exceed its cap of <cost>",
@@ -184,7 +182,7 @@ export const JOB_CASES: readonly ErrorCase[] = [
   },
   {
     type: "UncorrectableError",
-    when: "The job was run again as often as its `retryBudget` allows; `cause` is the last RetrySignal",
+    when: "The job was run again as often as its `maxRetries` allows; `cause` is the last RetrySignal",
     remedy: "Report the upstream as down; the budget was for faults that pass.",
     template: "The upstream still fails, and the job's retry budget of <n> is used up: <failure>",
     provoke: useUp,
@@ -193,8 +191,8 @@ export const JOB_CASES: readonly ErrorCase[] = [
     type: "UncorrectableError",
     when: "A database provider failed at a verb; `cause` is the driver's error",
     remedy:
-      "What the driver's error asks for. Was it `acquire`, the pool may have fewer connections than the provider's gate has permits.",
-    template: "Cannot <verb> on provider <name> for a job: <message>",
+      "Do what the driver's error asks for. At `acquire` the pool may have fewer connections than the provider's gate has permits.",
+    template: "Cannot <verb> on provider <name>: <message>",
     provoke: () => runOn("checkOut"),
   },
   {
@@ -222,7 +220,8 @@ export const JOB_CASES: readonly ErrorCase[] = [
     type: "InvalidStateError",
     when: "The work asks its scope for a database that the job did not declare",
     remedy: "Declare it, so that it is admitted for as well.",
-    template: "Cannot read provider <name>: the job did not declare it, JobRequirements.database() should",
+    template:
+      "Cannot give out a handle of provider <name>: the job did not declare it, call JobRequirements.database() before",
     provoke: undeclared,
   },
   {
@@ -243,7 +242,7 @@ export const JOB_CASES: readonly ErrorCase[] = [
     type: "InvalidStateError",
     when: "A call's reservation was read before the call was priced",
     remedy: "Call `price()` first; JobRunner does.",
-    template: "Cannot read the reservation of <call>: it is not priced, price() should come first",
+    template: "Cannot read the reservation of <call>: it is not priced, call price() first",
     provoke: () => thrownBy(() => callOf(null).reservation),
   },
 ];

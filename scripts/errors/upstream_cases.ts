@@ -12,20 +12,22 @@ import { type ErrorCase, thrownBy } from "./case.ts";
 
 const bucket = new TokenBucketRateLimiter("gpt", { tpm: 6_000, rpm: 60, clock: new ManualClock() });
 
-/** What a client throws: an error with a status, and the body of the answer. */
-function clientError(fields: Record<string, unknown>): Error {
-  return Object.assign(new Error("the client's own words"), fields);
+type ClientError = { readonly message: string } & Readonly<Record<string, unknown>>;
+
+/** What a client throws: an error with a status, or a code where nobody answered. */
+function clientError({ message, ...fields }: ClientError): Error {
+  return Object.assign(new Error(message), fields);
 }
 
 /** What a bucket's call makes of a client's error. */
-function callFailing(fields: Record<string, unknown>): Promise<unknown> {
+function callFailing(fields: ClientError): Promise<unknown> {
   return thrownBy(() => callUpstream(bucket, () => Promise.reject(clientError(fields))));
 }
 
 /** A stream that breaks after its first part. */
 async function* broken(): AsyncGenerator<string> {
   yield await Promise.resolve("Once upon");
-  throw clientError({ status: 503 });
+  throw clientError({ message: "overloaded", status: 503 });
 }
 
 async function breakStream(): Promise<unknown> {
@@ -130,7 +132,8 @@ export const UPSTREAM_CASES: readonly ErrorCase[] = [
     remedy:
       "Let a JobRunner have it, which runs the job again; or pause for `retryDelayMs(signal, { reruns })` and try again yourself.",
     template: "The upstream is to be asked again later: <failure>",
-    provoke: () => callFailing({ status: 429, headers: { "retry-after": "2" } }),
+    provoke: () =>
+      callFailing({ message: "Rate limit reached for gpt", status: 429, headers: { "retry-after": "2" } }),
   },
   {
     type: "QuotaExhaustedError",
@@ -139,6 +142,7 @@ export const UPSTREAM_CASES: readonly ErrorCase[] = [
     template: "The quota of the upstream account is exhausted: <failure>",
     provoke: () =>
       callFailing({
+        message: "You exceeded your current quota",
         status: 429,
         error: { code: "insufficient_quota", message: "You have used up your quota" },
       }),
@@ -156,6 +160,9 @@ export const UPSTREAM_CASES: readonly ErrorCase[] = [
     when: "The upstream's host name has no address",
     remedy: "Mend the address, or the name server.",
     template: "The upstream's host name cannot be resolved: <failure>",
-    provoke: () => classifyUpstreamFailure(clientError({ code: "ENOTFOUND" })),
+    provoke: () =>
+      classifyUpstreamFailure(
+        clientError({ message: "getaddrinfo ENOTFOUND api.example.com", code: "ENOTFOUND" }),
+      ),
   },
 ];

@@ -4,6 +4,33 @@ import type { Mutant } from "./mutant.ts";
 /** Rule 1: the head's whole amount is set aside on every key it names, and only the head's. */
 export const RESERVATION: readonly Mutant[] = [
   {
+    id: "lines-take-no-turns",
+    rules: ["BEY-06"],
+    file: "assembly/accounts/account.ts",
+    find: "    takeTurns(account);\n",
+    replace: "",
+    tests: ["tests/shared_accounts_test.ts"],
+  },
+  {
+    id: "inline-attempt-of-one-past-the-line",
+    rules: ["MON-08", "BEY-23"],
+    file: "assembly/border_attempts.ts",
+    find:
+      "  if (line.count != 0 || !pass.isIdle(line)) return BUSY;\n  noteAttempt();\n  const memory = changetype<Memory | null>(line.memory);\n  if (memory",
+    replace: "  noteAttempt();\n  const memory = changetype<Memory | null>(line.memory);\n  if (memory",
+    tests: ["tests/fast_path_test.ts"],
+  },
+  {
+    id: "inline-attempt-of-several-past-the-line",
+    rules: ["MON-08", "BEY-23"],
+    file: "assembly/border_attempts.ts",
+    find:
+      "  if (line.count != 0 || !pass.isIdle(line)) return BUSY;\n  noteAttempt();\n  const memory = changetype<Memory | null>(line.memory);\n  const meetsMemory",
+    replace:
+      "  noteAttempt();\n  const memory = changetype<Memory | null>(line.memory);\n  const meetsMemory",
+    tests: ["tests/fast_path_test.ts"],
+  },
+  {
     id: "reserve-only-what-is-short",
     rules: ["MON-20", "MON-19", "MON-18"],
     file: "assembly/queue.ts",

@@ -88,8 +88,8 @@ export const SHELL: readonly Mutant[] = [
     id: "inline-past-the-line",
     rules: ["MON-08", "BEY-23"],
     file: "core/admitting.ts",
-    find: "if (monitor.size > 0 || monitor.isStepping) return null;",
-    replace: "if (monitor.isStepping) return null;",
+    find: "prepare(monitor, demand);\n  if (!monitor.isQuiet) return null;",
+    replace: "prepare(monitor, demand);",
     tests: ["tests/fast_path_test.ts"],
   },
   {

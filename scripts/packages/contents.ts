@@ -107,7 +107,9 @@ function judgeModules(
   files: ReadonlyMap<string, string>,
 ): string[] {
   const findings = /^\/\/[#@] sourceMappingURL=/m.test(text) ? [`${path} names a source map`] : [];
-  if (/^\/\/\/\s*<reference /m.test(text)) findings.push(`${path} references types that a user may not have`);
+  if (/^\/\/\/\s*<reference (?!lib=)/m.test(text)) {
+    findings.push(`${path} references types that a user may not have`);
+  }
   for (const module of modulesOf(text)) {
     if (!module.startsWith(".")) {
       const isPeer = Object.keys(peerDependencies).some((peer) =>

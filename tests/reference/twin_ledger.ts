@@ -236,6 +236,12 @@ export class TwinLedger {
 
   protected gained(account: TwinAccount): number {
     for (const line of account.waitingLines.keys()) this.wake(line);
+    // Whoever was woken first is woken last the next time.
+    const [first] = account.waitingLines;
+    if (first !== undefined) {
+      account.waitingLines.delete(first[0]);
+      account.waitingLines.set(...first);
+    }
     return (account.hasSlot ? layout.WAKE_SLOT : 0) | (account.waitingLines.size > 0 ? layout.WAKE_LINES : 0);
   }
 

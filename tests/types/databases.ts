@@ -83,7 +83,7 @@ export function routes(): Hono {
     same<SqliteStack<typeof schema>, typeof c.var.db>(true);
     return c.json(await c.var.db.query.users.findMany());
   });
-  app.get("/b", database(admission, provider, { as: "shop" }), (c) => {
+  app.get("/b", database(admission, provider, { name: "shop" }), (c) => {
     same<SqliteStack<typeof schema>, typeof c.var.shop>(true);
     // @ts-expect-error it has another name
     void c.var.db.query;

@@ -5,7 +5,7 @@ import {
   type EPOService,
   isEPOService,
 } from "./epo_service.ts";
-import { type EPOHeaders, epoThrottling } from "./epo_throttling.ts";
+import { epoThrottling } from "./epo_throttling.ts";
 import { serviceWindow, type ServiceWindowOptions } from "./service_window.ts";
 import { ElasticWindowRateLimiter } from "../elastic_window.ts";
 import type { ElasticWindowOptions } from "../window_options.ts";
@@ -13,6 +13,7 @@ import type { RateLimiter, Replenishment } from "../../account.ts";
 import type { Clock } from "../../clock.ts";
 import { show } from "../../invariant.ts";
 import type { Logger } from "../../logger.ts";
+import type { HeaderSource } from "../../models/headers/header_view.ts";
 import type { UpstreamFailure } from "../../models/upstream_failure.ts";
 
 /** How an EPO router is made. */
@@ -170,9 +171,9 @@ export class EPORateLimiter implements RateLimiter<EPOService> {
   /**
    * Reads `X-Throttling-Control` off a response of any status: green counts as a success of that service's window, yellow, red
    * and black as pressure that is no failure. A job's own success counts besides. Headers that say nothing, or something else,
-   * change nothing; whatever they hold, it does not throw, and reads at most 1,000 headers and 1,000 characters.
+   * change nothing; whatever they hold, it does not throw, and reads at most 1,000 names and 1,000 characters.
    */
-  readThrottling(headers: EPOHeaders | null | undefined): void {
+  readThrottling(headers: HeaderSource | null | undefined): void {
     for (const [service, colour] of epoThrottling(headers)) {
       const window = this.accountFor(service);
       if (colour === "green") window.onSuccess();
