@@ -1,10 +1,10 @@
 import {
   Admission,
+  checkedResponse,
   classifyUpstreamFailure,
   CountingGate,
   JobRequirements,
   JobRunner,
-  upstreamError,
 } from "../../mod.ts";
 import { ManualClock } from "../../testing/mod.ts";
 
@@ -18,9 +18,11 @@ const clock = new ManualClock(); // Left out, the system's; here the pause is no
 const runner = new JobRunner(new Admission({ memory: null, clock }).start(), { clock });
 const needs = new JobRequirements({ timeoutMs: 60_000 }).limiter(new CountingGate("places", 5));
 const results = runner.run(needs, async ({ signal }) => {
-  const response = await search(signal);
-  if (response.ok) return await response.text();
-  throw classifyUpstreamFailure(upstreamError({ status: response.status })); // 408, 429 and 5xx: again, others: as it is.
+  try {
+    return await (await checkedResponse(await search(signal))).text();
+  } catch (error) {
+    throw classifyUpstreamFailure(error); // 408, 429 and 5xx are run again, what else fails is thrown as it is.
+  }
 });
 
 await clock.advance(30_000);
