@@ -2,7 +2,14 @@ import { type Figure, isGain } from "./figures.ts";
 import type { Runtime } from "./options.ts";
 
 /** What is measured beside us to read our figures by, and is no library. */
-export const YARDSTICKS: ReadonlySet<string> = new Set(["plain", "rules alone", "bare signal"]);
+export const YARDSTICKS: ReadonlySet<string> = new Set([
+  "plain",
+  "rules alone",
+  "bare signal",
+  "bare timers",
+]);
+/** Of these, who keep what our rules ask or what a runtime cannot do for less: what a figure of ours is read by. */
+const FLOORS: readonly string[] = ["rules alone", "bare timers"];
 
 /** Whether a contender is Sluice, in one way of using it or another. */
 export function isOurs(contender: string): boolean {
@@ -63,8 +70,8 @@ export interface Verdict {
   readonly figure: number;
   readonly limit: number;
   readonly isMet: boolean;
-  /** What the rules alone cost in this run, without a kernel; null where that was not measured. */
-  readonly rulesAlone: number | null;
+  /** What a yardstick cost in this run that does the same with next to nothing; null where there is none. */
+  readonly floor: number | null;
 }
 
 /** Who of ours failed, by runtime and workload. */
@@ -82,12 +89,15 @@ export function judge(
       const figure = lookup.of(bar.workload, bar.metric);
       const limit = bar.limit(lookup);
       if (figure === null && failed.has(`${runtime} ${bar.workload}`)) {
-        return [{ bar, runtime, figure: NaN, limit: limit ?? NaN, isMet: false, rulesAlone: null }];
+        return [{ bar, runtime, figure: NaN, limit: limit ?? NaN, isMet: false, floor: null }];
       }
       if (figure === null || limit === null) return [];
       const isMet = isGain(bar.unit) ? figure >= limit : figure <= limit;
-      const rulesAlone = lookup.of(bar.workload, bar.metric, "rules alone");
-      return [{ bar, runtime, figure, limit, isMet, rulesAlone }];
+      const floor = FLOORS.map((name) =>
+        lookup.of(bar.workload, bar.metric, name)
+      ).find((each) => each !== null) ??
+        null;
+      return [{ bar, runtime, figure, limit, isMet, floor }];
     });
   });
 }

@@ -77,17 +77,17 @@ function absenceText(absences: readonly Absence[]): string[] {
   return absenceLines(absences).map((line) => `  cannot: ${line}`);
 }
 
-/** The bars as rows, the headings first: what, runtime, figure, limit, the rules alone, verdict. */
+/** The bars as rows, the headings first: what, runtime, figure, limit, floor, verdict. */
 export function barTable(verdicts: readonly Verdict[]): string[][] {
-  const rows = verdicts.map(({ bar, runtime, figure, limit, isMet, rulesAlone }) => [
+  const rows = verdicts.map(({ bar, runtime, figure, limit, isMet, floor }) => [
     `${bar.what}: ${bar.rule}`,
     runtime,
     Number.isNaN(figure) ? "failed" : shown(figure, bar.unit),
     Number.isNaN(limit) ? "" : `${isGain(bar.unit) ? ">=" : "<="} ${shown(limit, bar.unit)}`,
-    rulesAlone === null ? "" : shown(rulesAlone, bar.unit),
+    floor === null ? "" : shown(floor, bar.unit),
     isMet ? "met" : "NOT MET",
   ]);
-  return [["bar", "runtime", "figure", "limit", "rules alone", ""], ...rows];
+  return [["bar", "runtime", "figure", "limit", "floor", ""], ...rows];
 }
 
 function barText(verdicts: readonly Verdict[]): string {

@@ -30,6 +30,7 @@ export const stream: Workload = {
     "p-queue": metered(queue),
     "async-sema": metered(semaRate),
     "bottleneck": metered(spacing),
+    "bare timers": metered(bareTimers),
     "rate-limiter-flexible": { cannot: "counts whole windows of a second or more: 1,000 jobs start at once" },
     "p-limit": SPACES,
     "async-mutex": SPACES,
@@ -134,6 +135,27 @@ async function semaRate(): Promise<Meter> {
     { RateLimit: (perSecond: number, options: object) => () => Promise<void> }
   >("async-sema");
   return { take: RateLimit(1_000, { uniformDistribution: true }), firstMs: 0 };
+}
+
+/** A yardstick, no peer: one timer for the first in line, and nothing else. It lets go whoever is due when it fires. */
+function bareTimers(): Meter {
+  const line: (() => void)[] = [];
+  const startMs = performance.now();
+  let gone = 0;
+  const arm = () => void setTimeout(fire, Math.ceil(startMs + gone + 1 - performance.now()));
+  const fire = () => {
+    const due = Math.floor(performance.now() - startMs);
+    while (gone < due && gone < line.length) line[gone++]!();
+    if (gone < line.length) arm();
+  };
+  return {
+    take: () =>
+      new Promise<void>((resolve) => {
+        line.push(resolve);
+        if (line.length === 1) arm();
+      }),
+    firstMs: 1,
+  };
 }
 
 async function spacing(): Promise<Meter> {
