@@ -137,11 +137,11 @@ export class Part {
 }
 
 // Line: 0 head, 4 tail, 8 count, 12 memory, 16 cursor, 20 phase, 24 entry, 28 asked, 32 verb, 36 shorts, 40 newlyShort,
-//       44 undone, 48 taken, 52 after, 56 reason, 60 isInline, 64 wantsHeld, 68 isWoken, 72 now, 80 deadline,
+//       44 undone, 48 taken, 52 after, 56 reason, 60 isInline, 64 wantsHeld, 68 woken, 72 now, 80 deadline,
 //       88 laterDeadline, 96 nextWoken, 100 nextFree, 104 attemptsSeen, 108 askers, 112 reading, 120 lastShort,
 //       124 isHeadSeen, 128 position, 136 attemptDeadline, 144 headDeadline, 152 firstAlone, 156 lastAlone, 160 nextAlone,
 //       164 cohorts, 168 due, 172 dueAsOf, 176 judged, 180 nextAsking,
-//       184 stale, 188 clocked, 192 lookedAt, 200 windowed
+//       184 stale, 188 clocked, 192 lookedAt, 200 windowed, 204 isServed
 // @ts-ignore: decorator
 @unmanaged
 export class Line {
@@ -170,7 +170,8 @@ export class Line {
   reason: i32;
   isInline: i32;
   wantsHeld: i32;
-  isWoken: i32;
+  /** Among which woken lines it stands, 0 for none: see waking.ts. */
+  woken: i32;
   now: f64;
   /** The earliest deadline over the waiters looked at in this walk. */
   deadline: f64;
@@ -213,7 +214,8 @@ export class Line {
   lookedAt: f64;
   /** Classes with a window. */
   windowed: i32;
-  reserved: i32;
+  /** Whether somebody of it was granted since it was last woken: then others look first. */
+  isServed: i32;
 }
 
 // Staged: 0 limiter, 4 key, 8 count, 16 sum. Written by the shell.

@@ -4,8 +4,24 @@ import { Line, Wire } from "./line_records";
 import { Account } from "./records";
 import { allocateWire, recycleWire } from "./slab";
 
-let firstWoken: Line | null = null;
-let lastWoken: Line | null = null;
+/** Woken lines, in the order in which they were woken. */
+// @ts-ignore: decorator
+@unmanaged
+class Woken {
+  first: Line | null;
+  last: Line | null;
+}
+
+/**
+ * Those that were granted something since they were last taken stand behind those that were not: lines that wait on one account
+ * take turns, and one that is never empty does not keep the others waiting.
+ */
+const hungry: Woken = changetype<Woken>(memory.data(offsetof<Woken>()));
+const served: Woken = changetype<Woken>(memory.data(offsetof<Woken>()));
+
+// Which of the two a line stands among: `Line.woken`.
+const AMONG_HUNGRY: i32 = 1;
+const AMONG_SERVED: i32 = 2;
 
 export function wireUp(account: Account, line: Line): bool {
   let last: Wire | null = null;
@@ -42,52 +58,39 @@ export function unwire(account: Account, line: Line): void {
   recycleWire(wire!);
 }
 
-/** The line that was woken first is woken last the next time: lines that wait on one account take turns in looking first. */
-export function takeTurns(account: Account): void {
-  const first = account.wires;
-  if (first === null || first.next === null) return;
-  let last: Wire = first;
-  let next = first.next;
-  account.wires = next;
-  while (next !== null) {
-    last = next;
-    next = next.next;
-  }
-  last.next = first;
-  first.next = null;
-}
-
 export function markWoken(line: Line): void {
-  if (line.isWoken) return;
-  line.isWoken = 1;
+  if (line.woken != 0) return;
+  const isServed = line.isServed != 0;
+  line.woken = isServed ? AMONG_SERVED : AMONG_HUNGRY;
   line.nextWoken = null;
-  const last = lastWoken;
-  if (last === null) firstWoken = line;
+  const lines = isServed ? served : hungry;
+  const last = lines.last;
+  if (last === null) lines.first = line;
   else last.nextWoken = line;
-  lastWoken = line;
+  lines.last = line;
 }
 
-/** In the order in which they were woken. */
+/** The next line that is to look, or null. */
 export function takeWoken(): Line | null {
-  const line = firstWoken;
+  const line = hungry.first === null ? served.first : hungry.first;
   if (line === null) return null;
-  firstWoken = line.nextWoken;
-  if (firstWoken === null) lastWoken = null;
-  line.isWoken = 0;
+  forgetWoken(line);
+  line.isServed = 0;
   return line;
 }
 
-/** Takes a line that is about to be freed out of the woken ones. */
+/** Takes a line out of the woken ones, if it is there. */
 export function forgetWoken(line: Line): void {
-  if (!line.isWoken) return;
+  if (line.woken == 0) return;
+  const lines = line.woken == AMONG_SERVED ? served : hungry;
   let previous: Line | null = null;
-  let at = firstWoken;
+  let at = lines.first;
   while (at !== null && at !== line) {
     previous = at;
     at = at.nextWoken;
   }
-  if (previous === null) firstWoken = line.nextWoken;
+  if (previous === null) lines.first = line.nextWoken;
   else previous.nextWoken = line.nextWoken;
-  if (lastWoken === line) lastWoken = previous;
-  line.isWoken = 0;
+  if (lines.last === line) lines.last = previous;
+  line.woken = 0;
 }

@@ -152,6 +152,7 @@ export function leave(line: Line, waiter: Waiter, code: i32): i32 {
 export function grant(line: Line, waiter: Waiter): i32 {
   for (let i = 0; i < waiter.cellCount; i++) cellAt(waiter, i).limiter.grantPins++;
   lowerHolds(waiter);
+  line.isServed = 1;
   return leave(line, waiter, GRANTED);
 }
 

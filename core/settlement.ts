@@ -65,14 +65,18 @@ function giveEach(monitor: Monitor, grant: Grant, everything: boolean): readonly
   const demand = demandOf(grant);
   const job = jobOf(grant);
   const faults: unknown[] = [];
+  let allBits = 0;
   for (const entry of demand.entries) {
     const isReturned = everything || isReleased(entry, faults);
     collect(faults, () => {
       const bits = giveEntry(monitor, entry, isReturned);
+      allBits |= bits;
       if (isReturned && job !== null) monitor.report(() => monitor.reporter?.released(entry, job));
       if ((bits & WAKE_SLOT) !== 0) runPublicWake(entry.limiter);
     });
   }
+  // All at once, so that the lines look in their own order and not in that of the entries.
+  monitor.host.deliverWakes(allBits);
   const { memoryLink } = monitor;
   if (monitor.memory !== null && demand.entries.length > 0) collect(faults, () => memoryLink.giveBack());
   return faults;
@@ -95,7 +99,6 @@ function giveEntry(monitor: Monitor, entry: Entry, isReturned: boolean): number 
   const { limiterRecord, count, sum } = entry;
   const now = isReturned ? toTicks(clock.now()) : 0;
   const bits = host.guard((kernel) => kernel.settleOne(limiterRecord, count, sum, isReturned ? 1 : 0, now));
-  if (bits !== 0) host.deliverWakes(bits);
   if ((bits & GIVE_DECLINED) !== 0) throw declined([entry]);
   if (isReturned && !entry.isNative) entry.limiter.give(entry.amounts);
   return bits;

@@ -50,30 +50,6 @@ class DecliningMemory extends SwitchMemory {
 
 describe("Two admissions that share an account", () => {
   it(
-    "BEY-06 take turns in looking first, so a line that is never empty does not keep the other waiting",
-    scenario(async (world) => {
-      const one = new Demand().add(world.gate("http", 1));
-      const [bulk, urgent] = [world.admission(), world.admission()];
-      let out = bulk.tryAdmit(one)!;
-      const crowd = Array.from({ length: 8 }, () => world.follow(bulk.admit(one)));
-      await world.settle();
-      const calls = [world.follow(urgent.admit(one)), world.follow(urgent.admit(one))];
-      await world.settle();
-      const order: string[] = [];
-      for (let turn = 0; turn < 4; turn++) {
-        out.release();
-        await world.settle();
-        const next = [...crowd, ...calls].find(({ grant }) => grant !== null && !grant.isSettled)!;
-        order.push(crowd.includes(next) ? "bulk" : "urgent");
-        out = next.grant!;
-      }
-      assert.deepEqual(order, ["bulk", "urgent", "bulk", "urgent"]);
-      bulk.stop();
-      out.release();
-    }),
-  );
-
-  it(
     "BEY-06 whichever gives back, the waiters of both are woken",
     scenario(async (world) => {
       const gate = world.gate("http", 2);

@@ -12,7 +12,7 @@ import {
 import { Line } from "../line_records";
 import { Account, Bucket, FLAG_SLOT, Gate, Memory, Window } from "../records";
 import { accountChanges, accountGains, accountShrinks } from "../changes";
-import { markWoken, takeTurns } from "../waking";
+import { markWoken } from "../waking";
 import { gateFits, gateGive, gateTake } from "./counting_gate";
 import { memoryGive } from "./memory_gate";
 import { bucketEarliest, bucketFits, bucketGive, bucketTake } from "./token_bucket";
@@ -91,7 +91,6 @@ export function gained(account: Account): i32 {
   if (account.wires !== null) {
     bits |= WAKE_LINES;
     wakeOthers(account, null);
-    takeTurns(account);
   }
   return bits;
 }

@@ -135,8 +135,8 @@ export const SLAB: readonly Mutant[] = [
     id: "woken-line-stays-woken",
     rules: ["BEY-06", "WAK-02"],
     file: "assembly/waking.ts",
-    find: "  line.isWoken = 0;\n  return line;",
-    replace: "  return line;",
+    find: "  line.woken = 0;\n",
+    replace: "",
     tests: ["tests/shared_accounts_test.ts", "tests/waking_test.ts"],
   },
   {

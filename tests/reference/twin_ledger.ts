@@ -10,7 +10,9 @@ export class TwinLedger {
   protected accountLimit: number = layout.MAX_ACCOUNTS;
   wallMs = 0;
   protected lastHandle = 0;
-  protected readonly woken: TwinLine[] = [];
+  /** Woken lines; those that were granted something since they were last taken stand behind the others. */
+  protected readonly hungry: TwinLine[] = [];
+  protected readonly served: TwinLine[] = [];
   /** How many instants a window keeps apart. */
   protected readonly runs: { limit: number } = { limit: layout.MAX_RUNS };
   readonly #accounts = new Map<number, TwinAccount>();
@@ -217,9 +219,10 @@ export class TwinLedger {
   }
 
   takeWoken(): number {
-    const line = this.woken.shift();
+    const line = this.hungry.shift() ?? this.served.shift();
     if (line === undefined) return 0;
     line.isWoken = false;
+    line.isServed = false;
     return line.id;
   }
 
@@ -236,19 +239,13 @@ export class TwinLedger {
 
   protected gained(account: TwinAccount): number {
     for (const line of account.waitingLines.keys()) this.wake(line);
-    // Whoever was woken first is woken last the next time.
-    const [first] = account.waitingLines;
-    if (first !== undefined) {
-      account.waitingLines.delete(first[0]);
-      account.waitingLines.set(...first);
-    }
     return (account.hasSlot ? layout.WAKE_SLOT : 0) | (account.waitingLines.size > 0 ? layout.WAKE_LINES : 0);
   }
 
   protected wake(line: TwinLine): void {
     if (line.isWoken) return;
     line.isWoken = true;
-    this.woken.push(line);
+    (line.isServed ? this.served : this.hungry).push(line);
   }
 
   protected open(account: TwinAccount): number {

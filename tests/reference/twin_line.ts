@@ -48,6 +48,7 @@ export interface TwinWorld {
 export class TwinLine {
   queue: TwinWaiter[] = [];
   isWoken = false;
+  isServed = false;
   deadline: number = Infinity;
   laterDeadline: number = Infinity;
   verb = 0;
@@ -272,6 +273,7 @@ export class TwinLine {
     }
     if (waiter.memoryOrder > 0) this.memory!.held--;
     waiter.holds = 0;
+    this.isServed = true;
     return { kind: "left", code: layout.GRANTED };
   }
 
