@@ -95,7 +95,9 @@ async function main(args: readonly string[]): Promise<void> {
   const soak: Record<string, string> = args.includes("--soak")
     ? { SOAK: "1", TEST_CASE_LIMIT_MS: "3000000" }
     : {};
-  const results = await runFiles(files, soak);
+  // Long runs look at memory and time, and whoever names files wants to see each.
+  const areTogether = !args.includes("--soak") && !args.some((arg) => !arg.startsWith("--"));
+  const results = await runFiles(files, { env: soak, areTogether });
   const { counts, faults } = judge(results);
   for (const fault of faults) console.error(fault);
   for (const line of skippedSuites(results)) console.log(line);

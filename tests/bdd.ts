@@ -15,6 +15,8 @@ interface Suite {
   readonly name: string;
   readonly parent: Suite | null;
   readonly skipped: boolean;
+  /** What a whole file adds: the outermost suite, or one of several that share a process. */
+  readonly isFile: boolean;
   readonly hooks: Record<"before" | "after" | "beforeEach" | "afterEach", Body[]>;
   /** Cases below this suite that have not ended yet: `after` runs when it falls to 0. */
   left: number;
@@ -30,7 +32,7 @@ const LAST_WAIT_MS = 25;
 // Taken at load, so that a test which replaces the globals cannot stop the clock of this module.
 const { setTimeout, clearTimeout } = globalThis;
 
-const root: Suite = newSuite("", null, false);
+const root: Suite = newSuite("", null, { isFile: true });
 const lost: unknown[] = [];
 let current: Suite = root;
 let isRunning = false;
@@ -38,11 +40,12 @@ let isRunning = false;
 process.on("uncaughtException", (error) => void lost.push(error));
 process.on("unhandledRejection", (reason) => void lost.push(reason));
 
-function newSuite(name: string, parent: Suite | null, skipped: boolean): Suite {
+function newSuite(name: string, parent: Suite | null, { skipped = false, isFile = false }): Suite {
   return {
     name,
     parent,
     skipped,
+    isFile,
     hooks: { before: [], after: [], beforeEach: [], afterEach: [] },
     left: 0,
     opened: null,
@@ -52,7 +55,7 @@ function newSuite(name: string, parent: Suite | null, skipped: boolean): Suite {
 function openSuite(name: string, body: Body, skipped: boolean): void {
   refuseWhileRunning("describe");
   const outer = current;
-  current = newSuite(outer === root ? name : `${outer.name} > ${name}`, outer, skipped || outer.skipped);
+  current = newSuite(titleIn(outer, name), outer, { skipped: skipped || outer.skipped });
   try {
     const result = body();
     if (result instanceof Promise) {
@@ -63,10 +66,14 @@ function openSuite(name: string, body: Body, skipped: boolean): void {
   }
 }
 
+function titleIn(suite: Suite, name: string): string {
+  return suite === root ? name : `${suite.name} > ${name}`;
+}
+
 function addCase(name: string, body: Body, skipped: boolean): void {
   refuseWhileRunning("it");
   const suite = current;
-  const title = suite === root ? name : `${suite.name} > ${name}`;
+  const title = titleIn(suite, name);
   if (skipped || suite.skipped) {
     test(title, { skip: true }, () => {});
     return;
@@ -103,7 +110,7 @@ async function runCase(line: readonly Suite[], body: Body): Promise<void> {
     }
   }
   await closeEnded(line, errors);
-  await pause(root.left === 0 ? LAST_WAIT_MS : 0);
+  await pause(line.some((suite) => suite.isFile && suite.left === 0) ? LAST_WAIT_MS : 0);
   errors.push(...lost.splice(0));
   isRunning = false;
   if (errors.length === 1) throw errors[0] ?? new Error(`The case failed with ${String(errors[0])}.`);
@@ -164,7 +171,7 @@ async function pause(ms: number): Promise<void> {
 function addHook(kind: keyof Suite["hooks"], body: Body): void {
   refuseWhileRunning(kind);
   // Bun keeps one instance of this module for all files it runs, so such a hook would run for the next file as well.
-  if (current === root) throw new Error(`Cannot call ${kind} outside of a suite: move it into a describe.`);
+  if (current.isFile) throw new Error(`Cannot call ${kind} outside of a suite: move it into a describe.`);
   current.hooks[kind].push(body);
 }
 
@@ -186,6 +193,16 @@ export const it: Registrar = Object.assign(
   (name: string, body: Body) => addCase(name, body, false),
   { skip: (name: string, body: Body = () => {}) => addCase(name, body, true) },
 );
+
+/**
+ * Tells that what is added from now on stands in a file that shares its process with others: the file is a suite around its
+ * own, with the hooks given.
+ */
+export function openFile(path: string, hooks: { readonly before: Body; readonly after: Body }): void {
+  current = newSuite(path, root, { isFile: true });
+  current.hooks.before.push(hooks.before);
+  current.hooks.after.push(hooks.after);
+}
 
 /** Adds a hook that runs once, before the first case of the suite. */
 export function before(body: Body): void {

@@ -1,11 +1,17 @@
-/** Runs test files, one process for each file and runtime, and gathers a verdict for every case. */
+/**
+ * Runs test files on both runtimes, most of them several to a process, and gathers a verdict for every case.
+ *
+ * What a process of several files says counts only when it ends well and each of them passed. Otherwise each runs again alone, so
+ * that a failure, a crash or a time-out is told of its file; and when they all pass alone, the failure is that they do not together.
+ */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { planRuns } from "./plan_runs.ts";
 import { ROOT, toolEnvironment } from "./project.ts";
 import { sideBySide } from "./side_by_side.ts";
-import { countVerdicts, readJUnit, type Verdicts } from "./verdicts.ts";
+import { countVerdicts, readJUnit, splitVerdicts, type Verdicts } from "./verdicts.ts";
 
 /** The runtimes that every test file must pass on. */
 export const RUNTIMES = ["deno", "bun"] as const;
@@ -14,6 +20,7 @@ export type Runtime = (typeof RUNTIMES)[number];
 
 /** What became of one file on one runtime. */
 export interface FileResult {
+  /** Its path; where files failed only together, all of theirs. */
   readonly file: string;
   readonly runtime: Runtime;
   readonly verdicts: Verdicts;
@@ -21,40 +28,33 @@ export interface FileResult {
   readonly crash: string | null;
 }
 
-/** A file that takes longer than this is stopped; the second limit is that of long runs. */
-const FILE_LIMIT_MS = 10 * 60_000;
-const SOAK_FILE_LIMIT_MS = 60 * 60_000;
+/** A process that takes longer than this is stopped; the second limit is that of long runs. */
+const LIMIT_MS = 10 * 60_000;
+const SOAK_LIMIT_MS = 60 * 60_000;
 
-function command(runtime: Runtime, file: string, report: string): string[] {
-  if (runtime === "deno") return ["deno", "test", "-A", "--no-check", `--junit-path=${report}`, file];
-  return [
-    "bun",
-    "test",
-    "--timeout=3600000",
-    "--reporter=junit",
-    `--reporter-outfile=${report}`,
-    `./${file}`,
-  ];
+/** The program that loads several files. */
+const BATCH = join(ROOT, "tests", "batch.ts");
+
+function command(runtime: Runtime, path: string, report: string): string[] {
+  if (runtime === "deno") return ["deno", "test", "-A", "--no-check", `--junit-path=${report}`, path];
+  return ["bun", "test", "--timeout=3600000", "--reporter=junit", `--reporter-outfile=${report}`, path];
 }
 
-/** How a file is run. */
+/** How files are run. */
 export interface RunOptions {
   /** Further environment variables. */
   readonly env?: Record<string, string>;
-  /** The folder the file's path starts from; the project's root when left out. */
+  /** The folder the files' paths start from; the project's root when left out. */
   readonly cwd?: string;
   /** Say nothing: for tests that plant failures. */
   readonly isSilent?: boolean;
+  /** A process that takes longer, in ms, is stopped: 10 minutes when left out, an hour for long runs. */
+  readonly limitMs?: number;
 }
 
 /** Runs one file on one runtime. */
 export async function runFile(runtime: Runtime, file: string, options: RunOptions = {}): Promise<FileResult> {
-  const folder = mkdtempSync(join(tmpdir(), "sluice-test-"));
-  const report = join(folder, "report.xml");
-  const started = performance.now();
-  const ended = await runToEnd(command(runtime, file, report), options);
-  const verdicts = readReport(report);
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  const { ended, verdicts, seconds } = await run(runtime, `./${file}`, options);
   const { passed, failed, skipped } = countVerdicts([verdicts]);
   const isExplained = ended.status === 0 ? failed === 0 : failed > 0;
   const crash = isExplained && passed + failed + skipped > 0
@@ -63,12 +63,60 @@ export async function runFile(runtime: Runtime, file: string, options: RunOption
     ? `${ended.reason}:\n${ended.output}`
     : ended.reason;
   if (!options.isSilent) {
-    const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    const skips = skipped > 0 ? `, ${skipped} skipped` : "";
-    console.log(`${runtime.padEnd(4)} ${file}: ${passed} passed, ${failed} failed${skips} (${seconds} s)`);
+    tell(runtime, file, [verdicts], seconds);
     if (failed > 0 || crash !== null) console.log(ended.output.replace(/\n*$/, "\n"));
   }
   return { file, runtime, verdicts, crash };
+}
+
+/** Runs several files in one process; the result of each, and one more where they fail only together. */
+export async function runTogether(
+  runtime: Runtime,
+  files: readonly string[],
+  options: RunOptions = {},
+): Promise<FileResult[]> {
+  const env = { ...options.env, TEST_BATCH: JSON.stringify(files) };
+  const { ended, verdicts, seconds } = await run(runtime, BATCH, { ...options, env });
+  const parts = splitVerdicts(verdicts, files);
+  if (ended.status === 0 && files.every((file) => isClean(parts.get(file)))) {
+    if (!options.isSilent) tell(runtime, `${files.length} files`, [...parts.values()], seconds);
+    return files.map((file) => ({ file, runtime, verdicts: parts.get(file)!, crash: null }));
+  }
+  if (!options.isSilent) {
+    console.log(`${runtime} ${files.length} files together: ${ended.reason}, each runs again alone`);
+  }
+  const alone: FileResult[] = [];
+  for (const file of files) alone.push(await runFile(runtime, file, options));
+  if (!alone.every((each) => each.crash === null && isClean(each.verdicts))) return alone;
+  const crash = `in one process ${ended.reason}, though each file passes alone:\n${ended.output}`;
+  return [...alone, { file: files.join(" + "), runtime, verdicts: new Map(), crash }];
+}
+
+/** Whether there are cases, and none that failed. */
+function isClean(verdicts: Verdicts = new Map()): boolean {
+  return verdicts.size > 0 && countVerdicts([verdicts]).failed === 0;
+}
+
+function tell(runtime: Runtime, what: string, verdicts: readonly Verdicts[], seconds: string): void {
+  const { passed, failed, skipped } = countVerdicts(verdicts);
+  const skips = skipped > 0 ? `, ${skipped} skipped` : "";
+  console.log(`${runtime.padEnd(4)} ${what}: ${passed} passed, ${failed} failed${skips} (${seconds} s)`);
+}
+
+interface Run {
+  readonly ended: Ended;
+  readonly verdicts: Verdicts;
+  readonly seconds: string;
+}
+
+async function run(runtime: Runtime, path: string, options: RunOptions): Promise<Run> {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-test-"));
+  const report = join(folder, "report.xml");
+  const started = performance.now();
+  const ended = await runToEnd(command(runtime, path, report), options);
+  const verdicts = readReport(report);
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  return { ended, verdicts, seconds: ((performance.now() - started) / 1000).toFixed(1) };
 }
 
 function readReport(path: string): Verdicts {
@@ -96,7 +144,7 @@ function runToEnd([name = "", ...args]: string[], options: RunOptions): Promise<
     child.stdout.on("data", (chunk) => output += chunk);
     child.stderr.on("data", (chunk) => output += chunk);
     let isLate = false;
-    const limitMs = options.env?.["SOAK"] === "1" ? SOAK_FILE_LIMIT_MS : FILE_LIMIT_MS;
+    const limitMs = options.limitMs ?? (options.env?.["SOAK"] === "1" ? SOAK_LIMIT_MS : LIMIT_MS);
     const limit = setTimeout(() => {
       isLate = true;
       child.kill("SIGKILL");
@@ -112,9 +160,19 @@ function runToEnd([name = "", ...args]: string[], options: RunOptions): Promise<
   });
 }
 
-/** Runs all files on both runtimes, as many at a time as there are processors, and at least two. Results in order of the files. */
-export async function runFiles(files: readonly string[], env: Record<string, string>): Promise<FileResult[]> {
-  const runs = files.flatMap((file) => RUNTIMES.map((runtime) => ({ file, runtime })));
+/** Runs all files on both runtimes, as many processes at a time as there are processors, and at least two. */
+export async function runFiles(
+  files: readonly string[],
+  options: RunOptions & { readonly areTogether: boolean },
+): Promise<FileResult[]> {
+  const groups = options.areTogether ? planRuns(files) : files.map((file) => [file]);
+  const runs = groups.flatMap((group) => RUNTIMES.map((runtime) => ({ group, runtime })));
   const width = Math.max(2, availableParallelism());
-  return await sideBySide(runs, width, ({ file, runtime }) => runFile(runtime, file, { env }));
+  const results = await sideBySide(
+    runs,
+    width,
+    async ({ group, runtime }) =>
+      group.length === 1 ? [await runFile(runtime, group[0]!, options)] : await runTogether(runtime, group, options),
+  );
+  return results.flat();
 }

@@ -42,6 +42,16 @@ export function readJUnit(xml: string): Verdicts {
   return verdicts;
 }
 
+/** The verdicts of each file, of a report on several whose titles begin with their file. */
+export function splitVerdicts(verdicts: Verdicts, files: readonly string[]): Map<string, Verdicts> {
+  const parts = new Map(files.map((file) => [file, new Map<string, readonly Verdict[]>()]));
+  for (const [title, each] of verdicts) {
+    const end = title.indexOf(" > ");
+    parts.get(title.slice(0, end))?.set(title.slice(end + 3), each);
+  }
+  return parts;
+}
+
 /** Counts the cases of some files. */
 export function countVerdicts(all: Iterable<Verdicts>): Counts {
   const counts = { passed: 0, failed: 0, skipped: 0 };
