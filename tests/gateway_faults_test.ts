@@ -1,6 +1,8 @@
 // A gateway through real sockets, with providers that misbehave and callers that leave: no permit is lost, no quota overrun, and
 // every caller gets an answer.
 
+// Runs alone: @hono/node-server replaces the global Request and Response of its process.
+
 import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";
 import type { Mood } from "../examples/llm_gateway/fake_provider.ts";

@@ -1,4 +1,4 @@
-// In a file of its own: @hono/node-server replaces the global Request and Response of its process.
+// Runs alone: @hono/node-server replaces the global Request and Response of its process.
 import { nodeServer } from "./hono/servers.ts";
 import { honoSoak } from "./soak/hono_soak.ts";
 

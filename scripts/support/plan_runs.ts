@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ROOT } from "./project.ts";
 
 /** So many files share a process: more save less and less, and a last process that is long leaves a processor idle. */
-const SIZE = 24;
+const SIZE = 20;
 
 /** The line of a file that needs a process to itself. */
 const ALONE = /^\/\/ Runs alone: \S.*\.$/m;
@@ -13,7 +13,7 @@ function runsAlone(file: string): boolean {
   return ALONE.test(readFileSync(join(ROOT, file), "utf8"));
 }
 
-/** The files in groups of one process each: first those that run alone, which take longest; neighbours are dealt apart. */
+/** The files in groups of one process each: first those that run alone; neighbours, which are alike, are dealt apart. */
 export function planRuns(
   files: readonly string[],
   isAlone: (file: string) => boolean = runsAlone,
