@@ -3,9 +3,11 @@
  *
  * Both runtimes must know the same cases and give each the same verdict. The last line is always "N passed, N failed",
  * counted in cases: one passes when it passes on both; a file whose run breaks off counts as one failure. WORD narrows to the files whose path contains it.
+ * `--no-servers` leaves out the files that say so, and tells which.
  */
 import process from "node:process";
 import { listFiles, ROOT, runTool } from "./support/project.ts";
+import { isLeftOut } from "./support/plan_runs.ts";
 import { type FileResult, runFiles, RUNTIMES } from "./support/run_tests.ts";
 import {
   compareVerdicts,
@@ -78,8 +80,17 @@ function close({ passed, failed, skipped }: Counts): void {
   console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
 }
 
-async function main(args: readonly string[]): Promise<void> {
+/** The files that are run now; those that are left to another command are told. */
+function chosenTests(args: readonly string[]): string[] {
   const files = findTests(args.filter((arg) => !arg.startsWith("--")));
+  if (!args.includes("--no-servers")) return files;
+  const leftOut = files.filter(isLeftOut);
+  console.log(`left out, npm test runs them: ${leftOut.join(", ")}`);
+  return files.filter((file) => !leftOut.includes(file));
+}
+
+async function main(args: readonly string[]): Promise<void> {
+  const files = chosenTests(args);
   if (files.length === 0) {
     console.error(
       `Cannot test: no file in ${FOLDERS.join(", ")} ends in _test.ts and matches ${args.join(" ")}.`,

@@ -1,5 +1,7 @@
 // The suite that ships for authors of database providers, on MysqlResourceProvider and a real server.
 
+// Left out of npm run ok: it starts database servers.
+
 import { dbResourceProviderContract } from "../testing/mod.ts";
 import { describeOn, runner } from "./database_servers.ts";
 import { mysqlWorld } from "./mysql_world.ts";

@@ -1,5 +1,7 @@
 // MysqlResourceProvider on a real server: what both kinds of server share, and what is MySQL's own.
 
+// Left out of npm run ok: it starts database servers.
+
 import assert from "node:assert/strict";
 import { it } from "@std/testing/bdd";
 import { int, mysqlTable, serial } from "drizzle-orm/mysql-core";

@@ -1,5 +1,7 @@
 // examples/orders, as its own process over real requests: on the embedded database, and on PostgreSQL where that is installed.
 
+// Left out of npm run ok: it starts database servers.
+
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,5 +1,7 @@
 // PgResourceProvider on a real server: what both kinds of server share, and what is PostgreSQL's own.
 
+// Left out of npm run ok: it starts database servers.
+
 import assert from "node:assert/strict";
 import { it } from "@std/testing/bdd";
 import { integer, pgTable, serial } from "drizzle-orm/pg-core";

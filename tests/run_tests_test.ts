@@ -1,11 +1,11 @@
 /** Several test files in one process: whatever becomes of it, each file is told what is its own, as if it had run alone. */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, it } from "@std/testing/bdd";
-import { planRuns } from "../scripts/support/plan_runs.ts";
+import { isLeftOut, planRuns } from "../scripts/support/plan_runs.ts";
 import { type FileResult, type RunOptions, RUNTIMES, runTogether } from "../scripts/support/run_tests.ts";
 
 const BDD = new URL("./bdd.ts", import.meta.url);
@@ -114,6 +114,15 @@ describe("The plan of a run", () => {
     assert.deepEqual(plan, [["alone"], ["a", "d"], ["b", "e"], ["c"]]);
     assert.deepEqual(planRuns(files, () => true, 2), files.map((file) => [file]));
     assert.deepEqual(planRuns([], () => false, 2), []);
+  });
+
+  it("reads in a file that npm run ok leaves it out: all that start servers of databases do, and no others", () => {
+    const files = readdirSync(new URL(".", import.meta.url)).filter((file) => file.endsWith("_test.ts"));
+    const starts = (file: string) =>
+      /\b(describeOn|PrivateServer)\(|(pg|mysql)_world\.ts|services\/private_server/.test(
+        readFileSync(new URL(file, import.meta.url), "utf8").replaceAll(/`[^`]*`|\/\\b[^\n]*/g, ""),
+      );
+    assert.deepEqual(files.filter((file) => isLeftOut(`tests/${file}`)), files.filter(starts));
   });
 
   it("reads in a file that it runs alone, and why", () => {

@@ -1,3 +1,5 @@
+// Left out of npm run ok: it starts database servers.
+
 import assert from "node:assert/strict";
 import process from "node:process";
 import { it } from "@std/testing/bdd";

@@ -1,5 +1,7 @@
 // Private servers: who they are, how they are reached, and that nothing of them is left.
 
+// Left out of npm run ok: it starts database servers.
+
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";

@@ -9,8 +9,16 @@ const SIZE = 20;
 /** The line of a file that needs a process to itself. */
 const ALONE = /^\/\/ Runs alone: \S.*\.$/m;
 
+/** The line of a file that `npm run ok` leaves to `npm test` and CI. */
+const LEFT_OUT = /^\/\/ Left out of npm run ok: \S.*\.$/m;
+
 function runsAlone(file: string): boolean {
   return ALONE.test(readFileSync(join(ROOT, file), "utf8"));
+}
+
+/** Whether a file says that `npm run ok` leaves it out. */
+export function isLeftOut(file: string): boolean {
+  return LEFT_OUT.test(readFileSync(join(ROOT, file), "utf8"));
 }
 
 /** The files in groups of one process each: first those that run alone; neighbours, which are alike, are dealt apart. */
