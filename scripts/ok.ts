@@ -10,7 +10,7 @@ import { type Check, type CheckName, CHECKS } from "./support/checks.ts";
 import { runTool, runToolBeside } from "./support/project.ts";
 import { sideBySide } from "./support/side_by_side.ts";
 
-/** What runs without a name given, what takes longest first: everything but the packed smoke, which installs things. */
+/** What runs without a name given, what takes longest first: everything but the packed smoke, which installs things, and tests on servers. */
 const DEFAULT: readonly CheckName[] = [
   "types",
   "packages",
@@ -36,12 +36,20 @@ function verdict(name: CheckName, holds: boolean, started: number): string {
   return `== ${name}: ${holds ? "ok" : "FAILED"} (${((performance.now() - started) / 1000).toFixed(1)} s)`;
 }
 
+/** How checks are run. */
+interface Run {
+  readonly isWriting: boolean;
+  /** Whether they were asked for by name. */
+  readonly areNamed: boolean;
+}
+
 /** Runs one check by itself; true when it holds. */
-function runAlone(name: CheckName, isWriting: boolean): boolean {
+function runAlone(name: CheckName, { isWriting, areNamed }: Run): boolean {
   const check: Check = CHECKS[name];
   console.log(title(name));
   const started = performance.now();
-  const commands = isWriting && check.repair ? check.repair : check.commands;
+  const whole = areNamed ? check.commands : check.unnamed ?? check.commands;
+  const commands = isWriting && check.repair ? check.repair : whole;
   const holds = commands.every(([command = "", ...args]) => runTool(command, args).status === 0);
   console.log(verdict(name, holds, started));
   return holds;
@@ -65,13 +73,13 @@ async function runBeside(name: CheckName): Promise<boolean> {
 }
 
 /** Runs checks; gives the names of those that fail. Repairs never run side by side: they write. */
-async function runChecks(names: readonly CheckName[], isWriting: boolean): Promise<CheckName[]> {
-  const isBeside = (name: CheckName): boolean => !isWriting && names.length > 1 && !CHECKS[name].isAlone;
+async function runChecks(names: readonly CheckName[], run: Run): Promise<CheckName[]> {
+  const isBeside = (name: CheckName): boolean => !run.isWriting && names.length > 1 && !CHECKS[name].isAlone;
   const beside = names.filter(isBeside);
   const held = await sideBySide(beside, availableParallelism(), runBeside);
   const failed = beside.filter((_, index) => !held[index]);
   const alone = names.filter((name) => !isBeside(name));
-  return [...failed, ...alone.filter((name) => !runAlone(name, isWriting))];
+  return [...failed, ...alone.filter((name) => !runAlone(name, run))];
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -83,7 +91,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const names = named.length > 0 ? named.filter(isCheckName) : DEFAULT;
   const started = performance.now();
-  const failed = await runChecks(names, args.includes("--write"));
+  const failed = await runChecks(names, { isWriting: args.includes("--write"), areNamed: named.length > 0 });
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   if (names.length > 1) console.log(`\nall of it took ${seconds} s`);
   if (failed.length > 0) console.error(`\nfailed: ${failed.join(", ")}`);
