@@ -10,7 +10,7 @@ import { type Check, type CheckName, CHECKS } from "./support/checks.ts";
 import { runTool, runToolBeside } from "./support/project.ts";
 import { sideBySide } from "./support/side_by_side.ts";
 
-/** What runs without a name given, what takes longest first: everything but the packed smoke, which installs things, and tests on servers. */
+/** What runs without a name given, what takes longest first: everything but the packed smoke, which installs things, and slow tests on servers. */
 const DEFAULT: readonly CheckName[] = [
   "types",
   "packages",

@@ -3,7 +3,7 @@
  *
  * Both runtimes must know the same cases and give each the same verdict. The last line is always "N passed, N failed",
  * counted in cases: one passes when it passes on both; a file whose run breaks off counts as one failure. WORD narrows to the files whose path contains it.
- * `--no-servers` leaves out the files that say so, and tells which.
+ * `--fast` leaves out the files that say so, and tells which.
  */
 import process from "node:process";
 import { listFiles, ROOT, runTool } from "./support/project.ts";
@@ -83,7 +83,7 @@ function close({ passed, failed, skipped }: Counts): void {
 /** The files that are run now; those that are left to another command are told. */
 function chosenTests(args: readonly string[]): string[] {
   const files = findTests(args.filter((arg) => !arg.startsWith("--")));
-  if (!args.includes("--no-servers")) return files;
+  if (!args.includes("--fast")) return files;
   const leftOut = files.filter(isLeftOut);
   console.log(`left out, npm test runs them: ${leftOut.join(", ")}`);
   return files.filter((file) => !leftOut.includes(file));

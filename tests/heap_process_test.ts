@@ -1,4 +1,7 @@
 /** The memory gate on real heaps: a process of each runtime fills its own and is held. */
+
+// Left out of npm run ok: it fills the heaps of Node, Deno and Bun in processes of their own.
+
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,4 +1,7 @@
 /** Concurrent requests on workerd, over HTTP: limits of an isolate, and the Durable Object of examples/workers/. */
+
+// Left out of npm run ok: it starts workerd and waits in real time.
+
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "@std/testing/bdd";
 import { type RunningWorker, startWorker } from "./workerd.ts";

@@ -76,6 +76,6 @@ export const CHECKS: Record<CheckName, Check> = {
     isAlone: true,
     what: "the tests pass on Deno and on Bun",
     commands: [[...SCRIPT, "scripts/test.ts", "--no-prechecks"]],
-    unnamed: [[...SCRIPT, "scripts/test.ts", "--no-prechecks", "--no-servers"]],
+    unnamed: [[...SCRIPT, "scripts/test.ts", "--no-prechecks", "--fast"]],
   },
 };
