@@ -49,7 +49,14 @@ export class WorkersClock implements Clock {
   #sweptAtMs = 0;
 
   /** A clock for the requests of one isolate. @throws TypeError or RangeError when `beatMs` is not a number from 10 to 60,000. */
-  constructor({ beatMs = BEAT_MS }: WorkersClockOptions = {}) {
+  constructor(options: WorkersClockOptions = {}) {
+    const { beatMs = BEAT_MS, ...others } = options;
+    const [unknown] = Object.keys(others);
+    if (unknown !== undefined) {
+      throw new TypeError(
+        `Cannot make a WorkersClock: there is no option ${JSON.stringify(unknown)}, the options are beatMs`,
+      );
+    }
     const what = `Cannot make a WorkersClock: beatMs is ${String(beatMs)}`;
     if (typeof beatMs !== "number") throw new TypeError(`${what}, it should be a number of milliseconds`);
     if (!(beatMs >= MIN_BEAT_MS && beatMs <= MAX_BEAT_MS)) {

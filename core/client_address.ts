@@ -1,5 +1,6 @@
 import { checkedNumber } from "./checked_number.ts";
 import { show } from "./invariant.ts";
+import { checkOptionNames, type OptionNames } from "./option_names.ts";
 import { headerLookup, type HeaderSource } from "./models/headers/header_view.ts";
 import { quietly } from "./models/headers/quietly.ts";
 import { ipAddressText, networkOf, parseIpAddress } from "./ip_address.ts";
@@ -30,6 +31,13 @@ export interface ClientAddressFacts {
   /** Bits of an IPv6 address that count: a whole number from 1 to 128; 64 when left out. Many clients have a /64, some a /56. */
   ipv6Prefix?: number;
 }
+
+const FACTS: OptionNames<ClientAddressFacts> = {
+  peer: true,
+  headers: true,
+  trustedProxies: true,
+  ipv6Prefix: true,
+};
 
 /**
  * A key for a client: its IPv4 address, or the network of its IPv6 address such as `2001:db8:0:7::/64`, because who has one
@@ -77,9 +85,7 @@ function checkedFacts(
   facts: ClientAddressFacts,
 ): { peer: unknown; headers: HeaderSource | null; trustedProxies: number; ipv6Prefix: number } {
   const what = "Cannot tell a client's address:";
-  if (typeof facts !== "object" || facts === null) {
-    throw new TypeError(`${what} facts are ${show(facts)}, they should be { peer, headers, trustedProxies }`);
-  }
+  checkOptionNames(what, facts, FACTS);
   const { peer, headers = null, trustedProxies = 0, ipv6Prefix = IPV6_PREFIX } = facts;
   checkedNumber(`${what} trustedProxies`, trustedProxies, { least: 0, most: MAX_PROXIES });
   checkedNumber(`${what} ipv6Prefix`, ipv6Prefix, { least: 1, most: 128 });

@@ -1,5 +1,6 @@
 import { collect, throwAll } from "./faults.ts";
 import { show } from "./invariant.ts";
+import { checkOptionNames, type OptionNames } from "./option_names.ts";
 
 /** A job as it was at one moment. Frozen; `metadata` is a shallow copy. */
 export interface JobSnapshot {
@@ -29,12 +30,21 @@ export interface JobContext {
   snapshot(): JobSnapshot;
 }
 
+/** What a context may be given. */
+interface JobContextOptions {
+  id?: string;
+  metadata?: Record<string, unknown>;
+}
+
+const OPTIONS: OptionNames<JobContextOptions> = { id: true, metadata: true };
+
 let made = 0;
 
 /** A context of its own: `context.cancel()` makes the parked caller leave at once. */
 export function createJobContext(
   options: { id?: string; metadata?: Record<string, unknown> } = {},
 ): JobContext {
+  checkOptionNames("Cannot make a JobContext:", options, OPTIONS);
   const callbacks = new Set<() => void>();
   let isCancelled = false;
   const cancel = () => {

@@ -47,6 +47,12 @@ export class Demand {
     };
   }
 
+  /** A demand for nothing yet. @throws TypeError when it is given something: that is for `add`. */
+  constructor() {
+    // Asked by its number, because a rest parameter would be an array for each demand.
+    if (arguments.length > 0) throw wasGiven(arguments[0]);
+  }
+
   /** Whether nothing was added. */
   get isEmpty(): boolean {
     return this.#entries.length === 0;
@@ -198,6 +204,12 @@ function checkLimiter(limiter: unknown): asserts limiter is RateLimiter<unknown>
   const { replenishment } = limiter as { replenishment?: Replenishment };
   if (replenishment === "RELEASE" || replenishment === "TIME") return;
   throw unfit(limiter, ` whose replenishment is ${show(replenishment)}, it should be "RELEASE" or "TIME"`);
+}
+
+function wasGiven(value: unknown): TypeError {
+  return new TypeError(
+    `Cannot make a Demand: it is given ${show(value)}, it should be made empty: new Demand().add(...)`,
+  );
 }
 
 /** Made only when it is thrown: a text takes longer than the whole `add`. */

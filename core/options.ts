@@ -5,6 +5,7 @@ import type { EventSink } from "./events.ts";
 import { show } from "./invariant.ts";
 import { type Logger, safeLogger } from "./logger.ts";
 import { defaultMemory } from "./memory.ts";
+import { checkOptionNames, type OptionNames } from "./option_names.ts";
 
 /** The account that every demand with entries meets first, at every attempt. */
 export type MemoryAccount = RateLimiter<void> & LimiterIdentity;
@@ -60,15 +61,30 @@ export interface CheckedAdmissionOptions {
   nested: "refuse" | "warn" | "off";
 }
 
+const ADMISSION_OPTIONS: OptionNames<AdmissionOptions> = {
+  memory: true,
+  clock: true,
+  events: true,
+  logger: true,
+  maxQueue: true,
+  nested: true,
+};
+
+const ADMIT_OPTIONS: OptionNames<AdmitOptions> = {
+  signal: true,
+  context: true,
+  timeoutMs: true,
+  failFast: true,
+  detached: true,
+  maxHoldMs: true,
+};
+
 const MEMORY_VERBS = ["fits", "tryTake", "give", "earliestFit", "onCapacityChange"] as const;
 
 /** @throws TypeError naming the option, its value and what would do. */
 export function checkAdmissionOptions(options: AdmissionOptions): CheckedAdmissionOptions {
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(
-      `Cannot make an Admission: options are ${show(options)}, they should be an object such as { maxQueue }`,
-    );
-  }
+  const what = "Cannot make an Admission:";
+  checkOptionNames(what, options, ADMISSION_OPTIONS);
   const {
     clock = systemClock,
     events = null,
@@ -76,7 +92,6 @@ export function checkAdmissionOptions(options: AdmissionOptions): CheckedAdmissi
     maxQueue = Infinity,
     nested = "refuse",
   } = options;
-  const what = "Cannot make an Admission:";
   if (!isClock(clock)) {
     throw new TypeError(`${what} clock is ${show(clock)}, it should be a Clock ({ now, wallNow, setTimer })`);
   }
@@ -106,11 +121,7 @@ export function checkAdmissionOptions(options: AdmissionOptions): CheckedAdmissi
 
 /** @throws TypeError naming the option, its value and what would do. */
 export function checkAdmitOptions(options: AdmitOptions): void {
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(
-      `Cannot admit: options are ${show(options)}, they should be an object such as { signal }`,
-    );
-  }
+  checkOptionNames("Cannot admit:", options, ADMIT_OPTIONS);
   const { signal, context, timeoutMs, maxHoldMs } = options;
   checkSpan("timeoutMs", timeoutMs);
   checkSpan("maxHoldMs", maxHoldMs);

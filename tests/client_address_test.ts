@@ -156,7 +156,7 @@ describe("The address behind proxies", () => {
 
   it("refuses wrong settings by name", () => {
     const wrong: [unknown, RegExp][] = [
-      [null, /facts are null/],
+      [null, /options are null, .*: peer, headers/],
       [{ peer: PROXY, trustedProxies: -1 }, /trustedProxies is -1.*0 to 32/],
       [{ peer: PROXY, trustedProxies: 33 }, /trustedProxies is 33/],
       [{ peer: PROXY, trustedProxies: "1" }, /trustedProxies is "1"/],

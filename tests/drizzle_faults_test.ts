@@ -70,7 +70,9 @@ describe("Options of the embedded provider", () => {
       () => new SqliteResourceProvider("orders", null as unknown as SqliteResourceProviderOptions),
       {
         name: "TypeError",
-        message: "Cannot make a SqliteResourceProvider: options are null, they should be an object",
+        message:
+          "Cannot make a SqliteResourceProvider: options are null, they should be an object of options: file, " +
+          "maxConcurrent, clock, schema, casing, logger, busyTimeoutMs, setUp",
       },
     );
   });

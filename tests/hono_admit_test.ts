@@ -37,8 +37,8 @@ describe("Hono's admit and its grant", () => {
     const [one, two] = [oneSlot(), oneSlot()];
     const app = new Hono().get(
       "/",
-      admit({ ...one, name: "outer" }),
-      admit({ ...two, name: "inner" }),
+      admit({ demand: one.demand, admission: one.admission, name: "outer" }),
+      admit({ demand: two.demand, admission: two.admission, name: "inner" }),
       (c) => {
         const grants: Grant[] = [c.var.outer, c.var.inner];
         return c.json([grants[0] !== grants[1], one.gate.currentInUse, two.gate.currentInUse]);

@@ -137,7 +137,7 @@ describe("The windows of services", () => {
       for (const options of [null, 3, "fast"]) {
         assert.throws(() => new type(options as unknown as ServiceWindowOptions), {
           name: "TypeError",
-          message: /options are .*, they should be an object of window options/,
+          message: /options are .*, they should be an object of options: maxRequests/,
         });
       }
     }

@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { type Admission, type DBResourceProvider, type JobRunner, RetrySignal } from "../../mod.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { show } from "../show.ts";
 import { databaseJob, type WithDatabaseOptions } from "./with_database.ts";
 
@@ -9,6 +10,15 @@ export interface DatabaseMiddlewareOptions<K extends string = "db">
   /** The name of the variable; `db` when left out. */
   name?: K;
 }
+
+const OPTIONS: OptionNames<DatabaseMiddlewareOptions> = {
+  readOnly: true,
+  transaction: true,
+  demand: true,
+  timeoutMs: true,
+  workTimeoutMs: true,
+  name: true,
+};
 
 /** What handlers behind the middleware find: `c.var.db`. */
 export interface DatabaseEnv<T, K extends string = "db"> {
@@ -32,6 +42,7 @@ export function database<T, const K extends string = "db">(
   provider: DBResourceProvider<T>,
   options: DatabaseMiddlewareOptions<K> = {},
 ): MiddlewareHandler<DatabaseEnv<T, K>> {
+  checkOptionNames("Cannot make a middleware of a database:", options, OPTIONS);
   const job = databaseJob(by, provider, options);
   const { name = "db" as K } = options;
   if (typeof name !== "string" || name === "") {

@@ -1,6 +1,7 @@
 import type { MySql2DrizzleConfig } from "drizzle-orm/mysql2";
 import type { Pool, PoolConnection } from "mysql2/promise";
 import { AbstractDBResourceProvider, type CountingGateOptions } from "../../mod.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { checkoutError, checkPool, opened } from "./checkout.ts";
 import { MysqlConnection, type MysqlStack } from "./mysql_connection.ts";
 
@@ -14,6 +15,17 @@ export type MysqlResourceProviderOptions<S extends Record<string, unknown> = Rec
     /** How many connections jobs may hold: a whole number from 1 to 2^31 - 1, at most the pool's `connectionLimit`. */
     maxConcurrent: number;
   };
+
+const OPTIONS: OptionNames<MysqlResourceProviderOptions & { mode?: unknown }> = {
+  pool: true,
+  maxConcurrent: true,
+  clock: true,
+  schema: true,
+  mode: true,
+  logger: true,
+  casing: true,
+  cache: true,
+};
 
 /**
  * MySQL and MariaDB, through a promise pool of `mysql2`: one connection of the pool per handle, from `acquire` to `close`. A handle
@@ -46,7 +58,8 @@ export class MysqlResourceProvider<S extends Record<string, unknown> = Record<st
    * @throws TypeError or RangeError naming what is not as said.
    */
   constructor(name: string, options: MysqlResourceProviderOptions<S>) {
-    checkPool(options?.pool, {
+    checkOptionNames("Cannot make a MysqlResourceProvider:", options, OPTIONS);
+    checkPool(options.pool, {
       kind: "MysqlResourceProvider",
       wanted: "a pool of mysql2/promise",
       methods: ["getConnection", "end"],

@@ -1,6 +1,7 @@
 import type { DrizzleConfig } from "drizzle-orm";
 import type { Pool } from "pg";
 import { AbstractDBResourceProvider, type CountingGateOptions } from "../../mod.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { checkoutError, checkPool, opened } from "./checkout.ts";
 import { PgConnection, type PgStack } from "./pg_connection.ts";
 
@@ -12,6 +13,16 @@ export interface PgResourceProviderOptions<S extends Record<string, unknown> = R
   /** How many connections jobs may hold: a whole number from 1 to 2^31 - 1, at most the pool's `max`. */
   maxConcurrent: number;
 }
+
+const OPTIONS: OptionNames<PgResourceProviderOptions> = {
+  pool: true,
+  maxConcurrent: true,
+  clock: true,
+  schema: true,
+  logger: true,
+  casing: true,
+  cache: true,
+};
 
 /**
  * PostgreSQL, through a pool of `pg`: one client of the pool per handle, from `acquire` to `close`. A handle unwraps to a Drizzle
@@ -42,7 +53,8 @@ export class PgResourceProvider<S extends Record<string, unknown> = Record<strin
    * @throws TypeError or RangeError naming what is not as said; a client of postgres.js is refused.
    */
   constructor(name: string, options: PgResourceProviderOptions<S>) {
-    checkPool(options?.pool, {
+    checkOptionNames("Cannot make a PgResourceProvider:", options, OPTIONS);
+    checkPool(options.pool, {
       kind: "PgResourceProvider",
       wanted: "a Pool of pg",
       methods: ["connect", "end"],

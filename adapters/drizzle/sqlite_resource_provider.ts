@@ -1,6 +1,7 @@
 import type { DrizzleConfig } from "drizzle-orm";
 import type { SqliteRemoteDatabase } from "drizzle-orm/sqlite-proxy";
 import { AbstractDBResourceProvider, type CountingGateOptions } from "../../mod.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { show } from "../show.ts";
 import { BUSY_TIMEOUT_MS, BusyRetry } from "./busy.ts";
 import { SqliteConnection } from "./sqlite_connection.ts";
@@ -31,6 +32,17 @@ export interface SqliteResourceProviderOptions<S extends Record<string, unknown>
   /** SQL that each connection runs once, when it is opened: `PRAGMA synchronous = NORMAL`, for example. */
   setUp?: string;
 }
+
+const OPTIONS: OptionNames<SqliteResourceProviderOptions> = {
+  file: true,
+  maxConcurrent: true,
+  clock: true,
+  schema: true,
+  casing: true,
+  logger: true,
+  busyTimeoutMs: true,
+  setUp: true,
+};
 
 /**
  * SQLite inside the process, on the runtime's own `node:sqlite` (Deno, Bun, Node 22.16 or later): one connection for each handle,
@@ -146,9 +158,7 @@ function checkedOptions<S extends Record<string, unknown>>(
   options: SqliteResourceProviderOptions<S>,
 ): SqliteResourceProviderOptions<S> {
   const what = "Cannot make a SqliteResourceProvider:";
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(`${what} options are ${show(options)}, they should be an object`);
-  }
+  checkOptionNames(what, options, OPTIONS);
   const { file, busyTimeoutMs = BUSY_TIMEOUT_MS, setUp = "" } = options;
   if (typeof file !== "string" || file === "" || file.startsWith("file:")) {
     throw new TypeError(`${what} file is ${show(file)}, it should be a path or ":memory:"`);

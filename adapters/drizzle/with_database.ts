@@ -8,6 +8,7 @@ import {
   JobRequirements,
   JobRunner,
 } from "../../mod.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { show } from "../show.ts";
 
 /** How a piece of work uses a database, what else it needs, and when it gives up. */
@@ -22,6 +23,16 @@ export interface WithDatabaseOptions extends DatabaseUse, Pick<JobOptions, "sign
    */
   workTimeoutMs?: number;
 }
+
+const OPTIONS: OptionNames<WithDatabaseOptions> = {
+  readOnly: true,
+  transaction: true,
+  signal: true,
+  context: true,
+  demand: true,
+  timeoutMs: true,
+  workTimeoutMs: true,
+};
 
 /** What is done with a database. It leaves the closing and the transactions to the provider, and keeps `db` no longer than it runs. */
 export type DatabaseWork<T, R> = (db: T, grant: Grant) => R | PromiseLike<R>;
@@ -48,6 +59,7 @@ export async function withDatabase<T, R>(
   work: DatabaseWork<T, R>,
   options: WithDatabaseOptions = {},
 ): Promise<R> {
+  checkOptionNames("Cannot work with a database:", options, OPTIONS);
   return await databaseJob(by, provider, options)(work, options);
 }
 
@@ -57,11 +69,6 @@ export function databaseJob<T>(
   provider: DBResourceProvider<T>,
   options: Omit<WithDatabaseOptions, "signal" | "context">,
 ): <R>(work: DatabaseWork<T, R>, of: Pick<JobOptions, "signal" | "context">) => Promise<R> {
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(
-      `Cannot work with a database: options are ${show(options)}, they should be an object`,
-    );
-  }
   const { demand, timeoutMs, workTimeoutMs = NO_LIMIT_MS, readOnly = false, transaction = false } = options;
   const runner = runnerOf(by);
   const requirements = new JobRequirements({ timeoutMs: workTimeoutMs });

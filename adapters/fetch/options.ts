@@ -18,6 +18,7 @@ import {
   type RetrySignal,
   systemClock,
 } from "../../mod.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { countedTokens, type ResponseUsage } from "./counted_tokens.ts";
 import { estimateTokens } from "./estimate_tokens.ts";
 import { checkedModels, openAccount } from "./models.ts";
@@ -80,6 +81,33 @@ export interface AdmittedFetchOptions {
   readonly logger?: Logger;
 }
 
+const OPTIONS: OptionNames<AdmittedFetchOptions> = {
+  admission: true,
+  provider: true,
+  models: true,
+  accounts: true,
+  http: true,
+  demand: true,
+  estimate: true,
+  count: true,
+  learn: true,
+  admit: true,
+  maxRetries: true,
+  maxPauseMs: true,
+  pauseMs: true,
+  fetch: true,
+  clock: true,
+  logger: true,
+};
+
+const ADMIT_OPTIONS: OptionNames<Omit<AdmitOptions, "signal">> = {
+  context: true,
+  timeoutMs: true,
+  failFast: true,
+  detached: true,
+  maxHoldMs: true,
+};
+
 /** Options with their defaults. */
 export interface CheckedOptions {
   readonly admission: Admission;
@@ -107,9 +135,7 @@ const DEFAULT_MAX_PAUSE_MS = 300_000;
 
 /** @throws TypeError or RangeError naming the option, its value and what would do. */
 export function checkedOptions(options: AdmittedFetchOptions): CheckedOptions {
-  if (typeof options !== "object" || options === null) {
-    throw refused("options", options, "an object such as { admission, provider }");
-  }
+  checkOptionNames("Cannot make an admitted fetch:", options, OPTIONS);
   const { admission, accounts = new RateLimiterRegistry(), clock = systemClock, provider } = options;
   if (!(admission instanceof Admission)) throw refused("admission", admission, "an Admission");
   if (!(accounts instanceof RateLimiterRegistry) && !(accounts instanceof RateLimiterFactory)) {
@@ -119,8 +145,8 @@ export function checkedOptions(options: AdmittedFetchOptions): CheckedOptions {
     throw refused("learn", options.learn, "true or false");
   }
   const { admit = {}, logger } = options;
-  if (typeof admit !== "function" && (typeof admit !== "object" || admit === null)) {
-    throw refused("admit", admit, "an object such as { timeoutMs: 30_000 }, or a function");
+  if (typeof admit !== "function") {
+    checkOptionNames("Cannot make an admitted fetch: admit:", admit, ADMIT_OPTIONS);
   }
   if (
     logger !== undefined &&

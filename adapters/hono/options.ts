@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { Admission, type AdmissionError, type Clock, Demand, type Logger, systemClock } from "../../mod.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { show } from "../show.ts";
 import { RATE_LIMIT_FORMS, type RateLimitForm } from "./rate_limit_fields.ts";
 
@@ -51,6 +52,22 @@ export interface HonoAdmitOptions<Name extends string = "grant"> {
   logger?: Logger;
 }
 
+const OPTIONS: OptionNames<HonoAdmitOptions> = {
+  demand: true,
+  admission: true,
+  maxQueue: true,
+  timeoutMs: true,
+  failFast: true,
+  maxHoldMs: true,
+  skip: true,
+  onRefused: true,
+  name: true,
+  standardHeaders: true,
+  headersOnSuccess: true,
+  clock: true,
+  logger: true,
+};
+
 /** Options with their defaults. */
 export interface CheckedOptions {
   readonly demand: RequestDemand;
@@ -72,9 +89,7 @@ const MAX_HOLD_MS = 3_600_000;
 
 /** @throws TypeError or RangeError naming the option, its value and what would do. */
 export function checkOptions(options: HonoAdmitOptions<string>): CheckedOptions {
-  if (typeof options !== "object" || options === null) {
-    throw wrong("options", options, "an object such as { demand }");
-  }
+  checkOptionNames("Cannot use admit:", options, OPTIONS);
   const { demand, skip, onRefused, name = "grant", clock = systemClock, logger } = options;
   const { failFast = true, headersOnSuccess = false, standardHeaders = "draft-12" } = options;
   if (typeof demand !== "function" && !(demand instanceof Demand)) {

@@ -1,5 +1,6 @@
 import { HTTPException } from "hono/http-exception";
 import { Admission, AdmissionError, Demand } from "../../mod.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { show } from "../show.ts";
 import { policiesOf } from "./policies.ts";
 import {
@@ -21,6 +22,8 @@ export interface RefusalOptions {
   /** In which form limits are told, false for not at all: `draft-12` when left out. */
   readonly standardHeaders?: RateLimitForm | false;
 }
+
+const OPTIONS: OptionNames<RefusalOptions> = { demand: true, admission: true, standardHeaders: true };
 
 /**
  * The response that `admit` gives to a refusal, for routes that ask admission themselves and for `app.onError`: status,
@@ -77,6 +80,7 @@ export function shortNow(demand: Demand, admission: Admission): string[] {
 }
 
 function checked(options: RefusalOptions): RefusalOptions {
+  checkOptionNames("Cannot answer a refusal:", options, OPTIONS);
   const { demand, admission, standardHeaders = false } = options;
   if (demand !== undefined && !(demand instanceof Demand)) throw wrong("demand", demand, "a Demand");
   if (admission !== undefined && !(admission instanceof Admission)) {

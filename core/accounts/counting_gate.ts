@@ -4,6 +4,7 @@ import { unitTally } from "./refusals.ts";
 import type { LimiterCategory, Replenishment } from "../account.ts";
 import type { Clock } from "../clock.ts";
 import { show } from "../invariant.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { SemaphoreLimiterStatus } from "../statuses.ts";
 
 /** Most permits of one gate. */
@@ -14,6 +15,8 @@ export interface CountingGateOptions {
   /** For `lastActivity` only; the system's clock when left out. */
   clock?: Clock;
 }
+
+const OPTIONS: OptionNames<CountingGateOptions> = { clock: true };
 
 /**
  * So many permits, each in use from the grant to its settlement: a pool, a concurrency limit. An amount is one permit.
@@ -39,6 +42,7 @@ export class CountingGate extends NativeAccount<void> {
    * @throws TypeError or RangeError when one of them, or the clock, is not as said.
    */
   constructor(name: string, capacity: number, options: CountingGateOptions = {}) {
+    checkOptionNames("Cannot make a CountingGate:", options, OPTIONS);
     super(name, CountingGate.#native, options.clock);
     this.#capacity = checkedCapacity(name, capacity);
   }

@@ -7,6 +7,7 @@ import { checkedNumber } from "../checked_number.ts";
 import { CorrectableError } from "../errors.ts";
 import { currentHost } from "../host.ts";
 import { show } from "../invariant.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 
 export type { KeyedAccount } from "./key_table.ts";
 
@@ -35,6 +36,8 @@ export interface KeyedRateLimiterOptions<A extends KeyedAccount = KeyedAccount> 
   /** For `beyond: "share"`: the account that they share. Left out, it is the first such key's own, which names it. */
   overflow?: A;
 }
+
+const OPTIONS: OptionNames<KeyedRateLimiterOptions> = { maxKeys: true, beyond: true, overflow: true };
 
 /**
  * One account for each key: a bucket for each tenant, a gate for each user, a window for each client. `add(keyed, key)` asks
@@ -217,9 +220,7 @@ function checkedOptions<A extends KeyedAccount>(
       `${what} make is ${show(make)}, it should be a function that answers a key's account`,
     );
   }
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(`${what} options are ${show(options)}, they should be { maxKeys }`);
-  }
+  checkOptionNames(what, options, OPTIONS);
   const { beyond = "refuse", overflow = null } = options;
   const maxKeys = checkedNumber(`${what} maxKeys`, options.maxKeys, { least: 1, most: MOST_KEYS });
   if (beyond !== "refuse" && beyond !== "share") {

@@ -2,6 +2,7 @@ import { type Clock, toTicksUp } from "../clock.ts";
 import { type HeapReader, runtimeHeapReader } from "../heap.ts";
 import { show } from "../invariant.ts";
 import type { Logger } from "../logger.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 
 /**
  * How long a reading of the runtime's heap serves, in ms. Long enough that a busy admission reads it a few hundred times a
@@ -23,6 +24,14 @@ export interface MemoryPressureGateOptions {
   logger?: Logger;
 }
 
+const OPTIONS: OptionNames<MemoryPressureGateOptions> = {
+  reader: true,
+  limitBytes: true,
+  sampleMs: true,
+  clock: true,
+  logger: true,
+};
+
 /** Options with their defaults. */
 export interface CheckedGateOptions {
   /** Null where this runtime has none. */
@@ -35,11 +44,7 @@ export function checkedGateOptions(
   options: MemoryPressureGateOptions,
 ): CheckedGateOptions {
   const what = "Cannot make a MemoryPressureGate:";
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(
-      `${what} options are ${show(options)}, they should be an object such as { limitBytes }`,
-    );
-  }
+  checkOptionNames(what, options, OPTIONS);
   const { reader, limitBytes, sampleMs = reader === undefined ? DEFAULT_SAMPLE_MS : 0 } = options;
   if (reader !== undefined && typeof reader !== "function") {
     throw new TypeError(

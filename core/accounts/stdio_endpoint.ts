@@ -1,6 +1,7 @@
 import { checkedNumber } from "../checked_number.ts";
 import { InvalidStateError } from "../errors.ts";
 import { show } from "../invariant.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 
 /** A server that is started as a subprocess and spoken to over its standard input and output. */
 export interface STDIOEndpointFields {
@@ -15,6 +16,14 @@ export interface STDIOEndpointFields {
   /** Calls at a time, a whole number from 1 to 2^31 - 1; null or left out for the pool's default. */
   readonly maxConcurrent?: number | null;
 }
+
+const FIELDS: OptionNames<STDIOEndpointFields> = {
+  command: true,
+  args: true,
+  env: true,
+  name: true,
+  maxConcurrent: true,
+};
 
 /** One such endpoint. Immutable. Two of the same command, arguments and environment are the same endpoint. */
 export class STDIOEndpoint implements Required<STDIOEndpointFields> {
@@ -39,8 +48,9 @@ export class STDIOEndpoint implements Required<STDIOEndpointFields> {
    * @throws TypeError or RangeError naming the field, its value and what would do.
    */
   constructor(fields: STDIOEndpointFields) {
-    const { command, args = [], env = {}, name = null, maxConcurrent = null } = fields;
     const what = "Cannot make an STDIOEndpoint:";
+    checkOptionNames(what, fields, FIELDS);
+    const { command, args = [], env = {}, name = null, maxConcurrent = null } = fields;
     if (typeof command !== "string" || command === "") {
       throw new TypeError(`${what} command is ${show(command)}, it should be a non-empty string`);
     }

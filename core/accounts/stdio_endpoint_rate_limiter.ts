@@ -4,6 +4,7 @@ import { UncorrectableError } from "../errors.ts";
 import { show } from "../invariant.ts";
 import { type Logger, safeLogger } from "../logger.ts";
 import type { UpstreamFailure } from "../models/upstream_failure.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 
 /** Calls at a time on one endpoint when nobody says otherwise. */
 export const DEFAULT_ENDPOINT_CAPACITY = 10;
@@ -13,6 +14,8 @@ export interface STDIOEndpointRateLimiterOptions extends CountingGateOptions {
   /** Hears of upstream failures; silent when left out. */
   logger?: Logger;
 }
+
+const OPTIONS: OptionNames<STDIOEndpointRateLimiterOptions> = { clock: true, logger: true };
 
 /**
  * How many calls may be under way on one STDIO endpoint. Once closed it refuses everyone; what is out can still be given
@@ -35,7 +38,13 @@ export class STDIOEndpointRateLimiter extends CountingGate {
     options: STDIOEndpointRateLimiterOptions = {},
   ) {
     const { limiterName, maxConcurrent } = checkedEndpoint(endpoint);
-    super(limiterName, capacity ?? maxConcurrent ?? DEFAULT_ENDPOINT_CAPACITY, options);
+    checkOptionNames("Cannot make an STDIOEndpointRateLimiter:", options, OPTIONS);
+    const { clock } = options;
+    super(
+      limiterName,
+      capacity ?? maxConcurrent ?? DEFAULT_ENDPOINT_CAPACITY,
+      clock === undefined ? {} : { clock },
+    );
     this.#logger = safeLogger(options.logger);
   }
 

@@ -11,6 +11,7 @@ import { InvalidStateError } from "../errors.ts";
 import { messageOf } from "../faults.ts";
 import { show } from "../invariant.ts";
 import { type Logger, safeLogger } from "../logger.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 
 /** Name of the gate that all endpoints share. */
 export const STDIO_GATE_NAME = "mcp:stdio";
@@ -34,6 +35,17 @@ export interface STDIOEndpointsOptions<Client> {
   /** Hears of upstream failures and of clients that would not close; silent when left out. */
   logger?: Logger;
 }
+
+const OPTIONS: OptionNames<STDIOEndpointsOptions<never>> = {
+  capacity: true,
+  endpointCapacity: true,
+  idleTimeoutMs: true,
+  sweepIntervalMs: true,
+  open: true,
+  close: true,
+  clock: true,
+  logger: true,
+};
 
 interface Member<Client> {
   readonly limiter: STDIOEndpointRateLimiter;
@@ -169,6 +181,7 @@ function checkedOptions<Client>(
   options: STDIOEndpointsOptions<Client>,
 ): Required<STDIOEndpointsOptions<Client>> {
   const what = "Cannot make STDIOEndpoints:";
+  checkOptionNames(what, options, OPTIONS);
   const {
     capacity = 20,
     endpointCapacity = DEFAULT_ENDPOINT_CAPACITY,

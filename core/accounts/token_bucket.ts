@@ -6,6 +6,7 @@ import type { Clock } from "../clock.ts";
 import { show } from "../invariant.ts";
 import { type Logger, safeLogger } from "../logger.ts";
 import { UpstreamFailure } from "../models/upstream_failure.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { TokenBucketStatus } from "../statuses.ts";
 
 /** Most tokens in one amount. */
@@ -26,6 +27,8 @@ export interface TokenBucketOptions extends TokenBucketCaps {
   /** Hears of changed caps and of rate-limit errors; silent when left out. */
   logger?: Logger;
 }
+
+const OPTIONS: OptionNames<TokenBucketOptions> = { tpm: true, rpm: true, clock: true, logger: true };
 
 /**
  * Tokens and requests per minute, as model providers count them. Both levels start full and refill by the clock; an amount
@@ -55,6 +58,7 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
    * @throws TypeError or RangeError when the name, a cap, the clock or the logger is not as said.
    */
   constructor(name: string, options: TokenBucketOptions) {
+    checkOptionNames("Cannot make a TokenBucketRateLimiter:", options, OPTIONS);
     const caps = checkedCaps(name, options);
     super(name, TokenBucketRateLimiter.#native, options.clock);
     this.#tpm = caps.tpm;

@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { show } from "../invariant.ts";
 import type { Logger } from "../logger.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { MAX_WINDOW_REQUESTS } from "../../assembly/layout.ts";
 
 /** Longest span of a window's options, 366 days: the longest stretched window is still exact to the tick. */
@@ -42,6 +43,24 @@ export interface ElasticWindowOptions {
   logger?: Logger;
 }
 
+/** All that a window may be given. */
+export const WINDOW_OPTIONS: OptionNames<ElasticWindowOptions> = {
+  maxRequests: true,
+  baseWindowMs: true,
+  throttleIncrement: true,
+  throttleDecrement: true,
+  maxThrottle: true,
+  successesPerDecrease: true,
+  recoveryMinutes: true,
+  recoveryMultiplier: true,
+  failuresAtMaxToBlock: true,
+  initialCooldownMs: true,
+  maxCooldownMs: true,
+  probeTimeoutMs: true,
+  clock: true,
+  logger: true,
+};
+
 /** Options with their defaults, clock and logger left out. */
 export type CheckedWindowOptions = Required<Omit<ElasticWindowOptions, "clock" | "logger">>;
 
@@ -51,13 +70,7 @@ export type CheckedWindowOptions = Required<Omit<ElasticWindowOptions, "clock" |
  * @throws TypeError or RangeError naming the option, its value and what would do.
  */
 export function checkedWindowOptions(name: string, options: ElasticWindowOptions): CheckedWindowOptions {
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(
-      `Cannot make window ${show(name)}: options are ${
-        show(options)
-      }, they should be { maxRequests, baseWindowMs }`,
-    );
-  }
+  checkOptionNames(`Cannot make window ${show(name)}:`, options, WINDOW_OPTIONS);
   const {
     throttleIncrement = 1,
     throttleDecrement = 0.2,

@@ -4,6 +4,7 @@ import type { DBResourceProvider } from "./db_resource_provider.ts";
 import { environmentVariable } from "./environment.ts";
 import { InvalidStateError } from "../errors.ts";
 import { show } from "../invariant.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { MAX_CONCURRENT } from "./provider_gate.ts";
 
 /** A class of providers, abstract or not. */
@@ -18,6 +19,8 @@ export interface DefaultDBProviderOptions {
   /** Stands for the variables of the process: the bindings of a worker, for example. */
   environment?: Readonly<Record<string, unknown>>;
 }
+
+const OPTIONS: OptionNames<DefaultDBProviderOptions> = { name: true, maxConcurrent: true, environment: true };
 
 const NAME_VARIABLE = "SLUICE_DATABASE_NAME";
 const BOUND_VARIABLE = "SLUICE_DATABASE_MAX_CONCURRENT";
@@ -138,9 +141,7 @@ function checkedProvider(provider: DBResourceProvider<unknown>): string {
 /** @throws TypeError or RangeError naming the option, its value and what would do. */
 function checkedOptions(options: DefaultDBProviderOptions): DefaultDBProviderOptions {
   const what = "Cannot register the default provider:";
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(`${what} options are ${show(options)}, they should be an object`);
-  }
+  checkOptionNames(what, options, OPTIONS);
   const { name, maxConcurrent, environment } = options;
   if (name !== undefined && (typeof name !== "string" || name === "")) {
     throw new TypeError(`${what} name is ${show(name)}, it should be a non-empty string`);

@@ -2,6 +2,7 @@ import type { JobContext } from "../context.ts";
 import { show } from "../invariant.ts";
 import type { ModelBinding } from "../models/model_binding.ts";
 import { checkedCurrency } from "../money.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { CappedWorkflow } from "./capped_workflow.ts";
 import { Cost } from "./cost.ts";
 import type { SpendGate } from "./spend_gate.ts";
@@ -19,6 +20,8 @@ export interface CostLedgerOptions {
    */
   beyond?: "refuse" | "wait";
 }
+
+const OPTIONS: OptionNames<CostLedgerOptions> = { workflowOf: true, beyond: true };
 
 /**
  * Keeps workflows within what they may spend. What a job reserves is committed when it is admitted here and until it ends, when its
@@ -39,6 +42,7 @@ export class CostLedger implements SpendGate {
 
   /** A ledger without caps. @throws TypeError when `workflowOf` is no function, or `beyond` neither of the two. */
   constructor(options: CostLedgerOptions = {}) {
+    checkOptionNames("Cannot make a CostLedger:", options, OPTIONS);
     const { workflowOf = workflowInMetadata, beyond = "refuse" } = options;
     if (typeof workflowOf !== "function") {
       throw new TypeError(

@@ -4,6 +4,7 @@ import type { DBResourceProvider } from "../database/db_resource_provider.ts";
 import { Demand } from "../demand.ts";
 import { show } from "../invariant.ts";
 import { type ModelAccounts, ModelBinding } from "../models/model_binding.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 
 /** How long a job may run. */
 export interface JobRequirementsOptions {
@@ -44,10 +45,9 @@ export interface JobDeclaration {
   readonly http: boolean;
   /** Each limiter once. */
   readonly limiters: readonly DeclaredLimiter[];
-  /** Each provider once. */
   /** The amounts of included demands. */
   readonly included: readonly DeclaredLimiter[];
-  /** Each with its use. */
+  /** Each provider once, with its use. */
   readonly databases: readonly DeclaredDatabase[];
   /** Milliseconds, or null. */
   readonly timeoutMs: number | null;
@@ -58,6 +58,9 @@ export interface JobAccounts extends ModelAccounts {
   /** The gate of the HTTP pool. */
   readonly http: RateLimiter<void>;
 }
+
+const OPTIONS: OptionNames<JobRequirementsOptions> = { timeoutMs: true };
+const USE: OptionNames<DatabaseUse> = { readOnly: true, transaction: true };
 
 const PROVIDER_VERBS = [
   "acquire",
@@ -84,7 +87,8 @@ export class JobRequirements {
 
   /** Declares nothing yet. @throws TypeError or RangeError when `timeoutMs` is not as said. */
   constructor(options: JobRequirementsOptions = {}) {
-    const { timeoutMs = null } = options ?? {};
+    checkOptionNames("Cannot declare a job:", options, OPTIONS);
+    const { timeoutMs = null } = options;
     this.timeoutMs = timeoutMs === null ? null : checkedTimeout(timeoutMs);
   }
 
@@ -137,7 +141,8 @@ export class JobRequirements {
    */
   database(provider: DBResourceProvider<unknown>, use: DatabaseUse = {}): this {
     checkProvider(provider);
-    const { readOnly = false, transaction = false } = use ?? {};
+    checkOptionNames("Cannot declare the database of a job:", use, USE);
+    const { readOnly = false, transaction = false } = use;
     for (const [name, flag] of Object.entries({ readOnly, transaction })) {
       if (typeof flag !== "boolean") throw unfit(`${name} of a database`, flag, "true or false");
     }

@@ -12,6 +12,7 @@ import { RateLimiterFactory } from "../models/rate_limiter_factory.ts";
 import { RateLimiterRegistry } from "../models/rate_limiter_registry.ts";
 import { retryDelayMs } from "../models/retry_delay.ts";
 import type { RetrySignal } from "../models/retry_signal.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { type AdmitOptions, checkAdmitOptions } from "../options.ts";
 import { type Stopping, stoppingOf } from "../stopping.ts";
 import { JobAttempt, type JobWork } from "./job_attempt.ts";
@@ -59,6 +60,27 @@ export interface JobOptions {
   admit?: Pick<AdmitOptions, "timeoutMs" | "failFast" | "detached" | "maxHoldMs">;
 }
 
+const OPTIONS: OptionNames<JobRunnerOptions> = {
+  accounts: true,
+  http: true,
+  spendGates: true,
+  resolveModel: true,
+  maxRetries: true,
+  pauseMs: true,
+  clock: true,
+  random: true,
+  logger: true,
+};
+
+const JOB_OPTIONS: OptionNames<JobOptions> = { signal: true, context: true, admit: true };
+
+const ADMIT_OPTIONS: OptionNames<NonNullable<JobOptions["admit"]>> = {
+  timeoutMs: true,
+  failFast: true,
+  detached: true,
+  maxHoldMs: true,
+};
+
 /** One job while it runs. */
 interface RunningJob extends JobParts {
   readonly options: AdmitOptions;
@@ -87,6 +109,7 @@ export class JobRunner {
 
   /** A runner of jobs on this admission. @throws TypeError or RangeError naming what is not as said. */
   constructor(admission: Admission, options: JobRunnerOptions = {}) {
+    checkOptionNames("Cannot make a JobRunner:", options, OPTIONS);
     const { accounts = new RateLimiterRegistry(), clock = systemClock, spendGates = new SpendGates() } =
       options;
     if (typeof admission?.admit !== "function") throw unfit("admission", admission, "an Admission");
@@ -99,6 +122,7 @@ export class JobRunner {
     checkFunction("random", options.random);
     checkFunction("pauseMs", options.pauseMs);
     const { http = accounts.limiter(HttpConnectionGate) } = options;
+    if (typeof http?.tryTake !== "function") throw unfit("http", http, "a gate such as HttpConnectionGate");
     this.#admission = admission;
     this.#stopping = stoppingOf(admission);
     this.#accounts = { bucket: (spec) => accounts.bucket(spec), gate: (spec) => accounts.gate(spec), http };
@@ -158,7 +182,9 @@ export class JobRunner {
     if (typeof work !== "function") {
       throw new TypeError(`Cannot run a job: work is ${show(work)}, it should be a function of its scope`);
     }
-    const { signal, context = createJobContext(), admit = {} } = options ?? {};
+    checkOptionNames("Cannot run a job:", options, JOB_OPTIONS);
+    const { signal, context = createJobContext(), admit = {} } = options;
+    checkOptionNames("Cannot run a job: admit:", admit, ADMIT_OPTIONS);
     const admitOptions: AdmitOptions = { ...admit, context, ...(signal === undefined ? {} : { signal }) };
     checkAdmitOptions(admitOptions);
     checkIdentity(context);

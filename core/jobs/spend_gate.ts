@@ -2,6 +2,7 @@ import type { JobContext } from "../context.ts";
 import { show } from "../invariant.ts";
 import { type Logger, safeLogger } from "../logger.ts";
 import type { ModelBinding } from "../models/model_binding.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import type { Cost } from "./cost.ts";
 import { JobSpend } from "./job_spend.ts";
 
@@ -25,6 +26,8 @@ export interface SpendGatesOptions {
   logger?: Logger;
 }
 
+const OPTIONS: OptionNames<SpendGatesOptions> = { logger: true };
+
 /** The spend gates of a program, in the order registered. None ever leaves; one that is registered twice is asked twice. */
 export class SpendGates {
   readonly #gates: SpendGate[] = [];
@@ -32,6 +35,7 @@ export class SpendGates {
 
   /** A registry without gates. @throws TypeError when the logger lacks a level. */
   constructor(options: SpendGatesOptions = {}) {
+    checkOptionNames("Cannot make SpendGates:", options, OPTIONS);
     this.#logger = safeLogger(options.logger);
   }
 

@@ -6,6 +6,7 @@ import {
   type ProviderKey,
   readRetryAfterMs,
 } from "./headers/header_reader.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { upstreamError } from "./upstream_error.ts";
 
 /** Most bytes of an error's body that are read. */
@@ -24,6 +25,8 @@ export interface CheckedResponseOptions {
   readonly clock?: Clock;
 }
 
+const OPTIONS: OptionNames<CheckedResponseOptions> = { service: true, provider: true, clock: true };
+
 /**
  * Answers a response whose status is below 400, as it is and unread. Of any other it reads the headers and the begin of the body, 64
  * KiB at most, and throws the error of its status (`upstreamError`), with what the server said, how long it asked to wait, and the
@@ -39,6 +42,7 @@ export async function checkedResponse(
   if (!isResponse(response)) {
     throw new TypeError(`Cannot check a response: it is ${show(response)}, it should be what fetch answers`);
   }
+  checkOptionNames("Cannot check a response:", options, OPTIONS);
   const { provider, service = provider ?? null, clock = systemClock } = options;
   const reader = provider === undefined ? null : headerReader(provider, { clock });
   const { status, headers, url } = response;

@@ -4,6 +4,7 @@ import { checkedNumber } from "../checked_number.ts";
 import type { Demand } from "../demand.ts";
 import { CorrectableError, InvalidStateError } from "../errors.ts";
 import { show } from "../invariant.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import type { ModelKind } from "./model_kind.ts";
 import { ModelSpec, type ModelSpecFields } from "./model_spec.ts";
 import {
@@ -51,6 +52,15 @@ export interface ModelAccounts {
   gate(spec: ModelSpecFields): ModelGate;
 }
 
+const OPTIONS: OptionNames<ModelBindingOptions> = {
+  model: true,
+  grade: true,
+  kind: true,
+  depth: true,
+  input: true,
+  output: true,
+};
+
 const KINDS: readonly ModelKind[] = ["LLM", "EMBEDDINGS", "DECISION"];
 const TOKENS = { least: 0, most: 2 ** 31 - 1 };
 
@@ -85,6 +95,7 @@ export class ModelBinding {
         'an object such as { model, depth: "QUICK", input: 1200, output: "COMPACT" }',
       );
     }
+    checkOptionNames("Cannot declare a model call:", options, OPTIONS);
     const { model, grade = null, depth = null, output = null } = options;
     this.#model = model === undefined || model === null ? null : ModelSpec.from(model);
     this.kind = oneOf("Cannot declare a model call: kind", options.kind ?? this.#model?.kind ?? "LLM", KINDS);

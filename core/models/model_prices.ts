@@ -1,6 +1,7 @@
 import { checkedNumber } from "../checked_number.ts";
 import { show } from "../invariant.ts";
 import { checkedCurrency } from "../money.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import type { ModelKind } from "./model_kind.ts";
 
 /** What a model's tokens cost. Prices are for a million tokens, in the currency's unit; all are rounded to a billionth. */
@@ -17,6 +18,14 @@ export interface ModelPrices {
   readonly cacheReadFactor?: number;
 }
 
+const PRICES: OptionNames<ModelPrices> = {
+  currency: true,
+  inputPerMillion: true,
+  outputPerMillion: true,
+  cacheWriteFactor: true,
+  cacheReadFactor: true,
+};
+
 const PRICE = { least: 0, most: Number.MAX_SAFE_INTEGER, isWhole: false };
 
 /** The prices, whole and frozen. `what` begins a message. @throws TypeError or RangeError naming the field. */
@@ -26,6 +35,7 @@ export function checkedPrices(what: string, kind: ModelKind, prices: ModelPrices
       `${what} is ${show(prices)}, it should be an object such as { currency: "USD", inputPerMillion: 2 }`,
     );
   }
+  checkOptionNames(`${what}:`, prices, PRICES);
   const { inputPerMillion, cacheWriteFactor = 1, cacheReadFactor = 1 } = prices;
   const outputPerMillion = kind === "LLM" ? prices.outputPerMillion : prices.outputPerMillion ?? 0;
   return Object.freeze({

@@ -1,5 +1,6 @@
 import { checkedNumber } from "../checked_number.ts";
 import { show } from "../invariant.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { checkCatalogEntry, kindOf, type ModelKind } from "./model_kind.ts";
 import { checkedPrices, type ModelPrices } from "./model_prices.ts";
 import {
@@ -48,6 +49,22 @@ export interface ModelSpecFields {
   readonly prices?: ModelPrices | null;
 }
 
+const FIELDS: OptionNames<ModelSpecFields> = {
+  id: true,
+  identity: true,
+  providerKey: true,
+  wireModelId: true,
+  maxContextTokens: true,
+  maxOutputTokens: true,
+  thinkingMode: true,
+  tpm: true,
+  rpm: true,
+  maxConcurrent: true,
+  outputBudgets: true,
+  thinkingBudgets: true,
+  prices: true,
+};
+
 /** One model's entry, validated once. Immutable. */
 export class ModelSpec implements Required<ModelSpecFields> {
   /** Names the entry, and its bucket and gate. */
@@ -95,6 +112,7 @@ export class ModelSpec implements Required<ModelSpecFields> {
     const { id, identity = id, wireModelId = id, providerKey = null, tpm = 0, rpm = 0 } = fields;
     this.id = checkedName("Cannot make a ModelSpec: id", id);
     const what = `Cannot make the ModelSpec ${show(id)}:`;
+    checkOptionNames(what, fields, FIELDS);
     this.identity = checkedName(`${what} identity`, identity);
     this.wireModelId = checkedName(`${what} wireModelId`, wireModelId);
     this.providerKey = providerKey === null ? null : checkedName(`${what} providerKey`, providerKey);

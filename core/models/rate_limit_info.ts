@@ -1,6 +1,7 @@
 import { checkedNumber, type NumberRange } from "../checked_number.ts";
 import { systemClock } from "../clock.ts";
 import { show } from "../invariant.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 
 /** What a provider limits: how much is used (CAPACITY), how fast use grows (ACCELERATION), or it does not say. */
 export type RateLimitType = "CAPACITY" | "ACCELERATION" | "UNKNOWN";
@@ -30,6 +31,19 @@ export interface RateLimitInfoFields {
   /** UNKNOWN when null or left out. */
   readonly type?: RateLimitType | null;
 }
+
+const FIELDS: OptionNames<RateLimitInfoFields> = {
+  model: true,
+  tokensLimit: true,
+  tokensRemaining: true,
+  tokensResetMs: true,
+  requestsLimit: true,
+  requestsRemaining: true,
+  retryAfterMs: true,
+  wasRateLimited: true,
+  capturedAt: true,
+  type: true,
+};
 
 const COUNT: NumberRange = { least: 0, most: Number.MAX_SAFE_INTEGER };
 const SPAN: NumberRange = { ...COUNT, isWhole: false };
@@ -72,6 +86,7 @@ export class RateLimitInfo implements Required<RateLimitInfoFields> {
     if (typeof fields !== "object" || fields === null) {
       throw refused("it", fields, 'an object such as { model: "gpt" }');
     }
+    checkOptionNames("Cannot make a RateLimitInfo:", fields, FIELDS);
     if (typeof fields.model !== "string" || fields.model === "") {
       throw refused("model", fields.model, "a non-empty string");
     }

@@ -8,6 +8,7 @@ import { show } from "../invariant.ts";
 import { type Logger, safeLogger } from "../logger.ts";
 import { type AnsweredCall, learnedLimits } from "./learned_limits.ts";
 import { ModelSpec, type ModelSpecFields } from "./model_spec.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import type { TokenBucketStatus } from "../statuses.ts";
 
 /** A class of accounts whose constructor takes nothing that it needs. */
@@ -20,6 +21,8 @@ export interface RateLimiterFactoryOptions {
   /** The logger of its buckets; silent when left out. */
   logger?: Logger;
 }
+
+const OPTIONS: OptionNames<RateLimiterFactoryOptions> = { clock: true, logger: true };
 
 const VERBS = ["fits", "tryTake", "give", "earliestFit", "onCapacityChange", "accountFor"] as const;
 
@@ -42,6 +45,7 @@ export class RateLimiterFactory {
    * @throws TypeError when the clock is none or the logger lacks a level.
    */
   constructor(options: RateLimiterFactoryOptions = {}) {
+    checkOptionNames("Cannot make a RateLimiterFactory:", options, OPTIONS);
     const { clock = systemClock } = options;
     if (!isClock(clock)) {
       throw new TypeError(

@@ -1,5 +1,6 @@
 import { checkedNumber } from "../checked_number.ts";
 import { show } from "../invariant.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { RetrySignal } from "./retry_signal.ts";
 
 /** The window grows with each re-run up to this many times its base. */
@@ -15,6 +16,8 @@ export interface RetryDelayOptions {
   readonly random?: () => number;
 }
 
+const OPTIONS: OptionNames<RetryDelayOptions> = { reruns: true, random: true };
+
 /**
  * How long to wait before a job is run again, in whole milliseconds. Without a word from the provider it is spread evenly over
  * the signal's window times f, where f is 1 before the first re-run and grows by 1 to at most 10; the window's end stays at or
@@ -28,6 +31,7 @@ export function retryDelayMs(signal: RetrySignal, options: RetryDelayOptions): n
   if (!(signal instanceof RetrySignal)) {
     throw new TypeError(`Cannot pace a retry: signal is ${show(signal)}, it should be a RetrySignal`);
   }
+  checkOptionNames("Cannot pace a retry:", options, OPTIONS);
   const { random = Math.random } = options;
   const reruns = checkedNumber("Cannot pace a retry: reruns", options.reruns, {
     least: 0,

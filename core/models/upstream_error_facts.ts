@@ -1,6 +1,7 @@
 import { bounded } from "./causes.ts";
 import { checkedNumber } from "../checked_number.ts";
 import { show } from "../invariant.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { UpstreamFailure } from "./upstream_failure.ts";
 
 /** Longest endpoint that is reported, in UTF-16 units. */
@@ -24,6 +25,15 @@ export interface UpstreamErrorFields {
   readonly cause?: unknown;
 }
 
+const FIELDS: OptionNames<UpstreamErrorFields> = {
+  status: true,
+  service: true,
+  endpoint: true,
+  detail: true,
+  retryAfterSeconds: true,
+  cause: true,
+};
+
 /** The facts that every error of an upstream carries. */
 export interface UpstreamErrorFacts {
   /** HTTP status, 0 when no answer came. */
@@ -40,6 +50,7 @@ export interface UpstreamErrorFacts {
 
 /** Facts as the errors keep them. @throws TypeError or RangeError when a field is not as said. */
 export function factsOf(fields: UpstreamErrorFields): UpstreamErrorFacts {
+  checkOptionNames("Cannot make an upstream's error:", fields, FIELDS);
   const { service = null, detail = "", retryAfterSeconds = 0 } = fields;
   const status = checkedNumber("Cannot make an upstream's error: status", fields.status, STATUSES);
   const failure = new UpstreamFailure({ statusCode: status, service, detail, retryAfterSeconds });
@@ -54,8 +65,8 @@ export function factsOf(fields: UpstreamErrorFields): UpstreamErrorFacts {
 
 /** The text of an error with these facts. */
 export function messageOf(facts: UpstreamErrorFacts): string {
-  const { status, endpoint } = facts;
-  const summary = new UpstreamFailure({ ...facts, statusCode: status }).summary();
+  const { status, endpoint, ...said } = facts;
+  const summary = new UpstreamFailure({ ...said, statusCode: status }).summary();
   return `The upstream failed: ${summary}${endpoint === null ? "" : `, at ${endpoint}`}`;
 }
 

@@ -1,5 +1,6 @@
 import { bounded, causesOf, fieldOf, statusOf } from "./causes.ts";
 import { show } from "../invariant.ts";
+import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { retryAfterHeader } from "./retry_after_header.ts";
 
 /** Longest detail that is kept, in UTF-16 units. */
@@ -16,6 +17,13 @@ export interface UpstreamFailureFields {
   /** Seconds the server asked to wait, 0 when it did not say. */
   retryAfterSeconds?: number;
 }
+
+const FIELDS: OptionNames<UpstreamFailureFields> = {
+  statusCode: true,
+  service: true,
+  detail: true,
+  retryAfterSeconds: true,
+};
 
 /** An upstream's failed answer: status, service, detail, and how long it asked to wait. Immutable. */
 export class UpstreamFailure implements Required<UpstreamFailureFields> {
@@ -35,6 +43,7 @@ export class UpstreamFailure implements Required<UpstreamFailureFields> {
    * TypeError when the detail is no string.
    */
   constructor(fields: UpstreamFailureFields) {
+    checkOptionNames("Cannot make an UpstreamFailure:", fields, FIELDS);
     const { statusCode, service = null, detail = "", retryAfterSeconds = 0 } = fields;
     if (!Number.isInteger(statusCode) || statusCode < 0 || statusCode > 999) {
       throw new RangeError(

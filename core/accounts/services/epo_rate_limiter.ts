@@ -15,6 +15,7 @@ import { show } from "../../invariant.ts";
 import type { Logger } from "../../logger.ts";
 import type { HeaderSource } from "../../models/headers/header_view.ts";
 import type { UpstreamFailure } from "../../models/upstream_failure.ts";
+import { checkOptionNames, type OptionNames } from "../../option_names.ts";
 
 /** How an EPO router is made. */
 export interface EPORateLimiterOptions {
@@ -25,6 +26,8 @@ export interface EPORateLimiterOptions {
   /** Hears of failures and circuits of all windows; silent when left out. */
   logger?: Logger;
 }
+
+const OPTIONS: OptionNames<EPORateLimiterOptions> = { windows: true, clock: true, logger: true };
 
 /** One window's part of a question. */
 interface Share {
@@ -201,9 +204,7 @@ function slots(amounts: readonly unknown[], counts: (amount: unknown) => boolean
 /** @throws TypeError when options or windows are no objects, RangeError for a window of a service that is none. */
 function assertOptions(options: EPORateLimiterOptions): void {
   const what = "Cannot make an EPORateLimiter:";
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(`${what} options are ${show(options)}, they should be { windows, clock, logger }`);
-  }
+  checkOptionNames(what, options, OPTIONS);
   const { windows = {} } = options;
   if (typeof windows !== "object" || windows === null) {
     throw new TypeError(`${what} windows is ${show(windows)}, it should be an object of options by service`);

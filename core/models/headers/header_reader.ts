@@ -1,6 +1,7 @@
 import { type Clock, isClock, systemClock } from "../../clock.ts";
 import { show } from "../../invariant.ts";
 import type { LogFields } from "../../logger.ts";
+import { checkOptionNames, type OptionNames } from "../../option_names.ts";
 import { RateLimitInfo } from "../rate_limit_info.ts";
 import { ANTHROPIC } from "./anthropic_dialect.ts";
 import type { Dialect, Facts } from "./dialect.ts";
@@ -83,6 +84,8 @@ export interface HeaderReaderOptions {
   readonly clock?: Clock;
 }
 
+const OPTIONS: OptionNames<HeaderReaderOptions> = { clock: true };
+
 /**
  * The reader of a provider's headers and error bodies.
  *
@@ -97,7 +100,7 @@ export function headerReader(provider: ProviderKey, options: HeaderReaderOptions
       }`,
     );
   }
-  return new DialectReader(dialect, checkedClock(options.clock));
+  return new DialectReader(dialect, checkedClock(options));
 }
 
 /**
@@ -108,7 +111,7 @@ export function headerReader(provider: ProviderKey, options: HeaderReaderOptions
  * @throws TypeError when the clock is none.
  */
 export function readRetryAfterMs(headers: HeaderSource, options: HeaderReaderOptions = {}): number | null {
-  return new HeaderView(headers, checkedClock(options.clock).wallNow()).retryAfterMs;
+  return new HeaderView(headers, checkedClock(options).wallNow()).retryAfterMs;
 }
 
 class DialectReader implements HeaderReader {
@@ -157,7 +160,9 @@ function checkedId(modelId: string): string {
   );
 }
 
-function checkedClock(clock: Clock = systemClock): Clock {
+function checkedClock(options: HeaderReaderOptions): Clock {
+  checkOptionNames("Cannot read headers:", options, OPTIONS);
+  const { clock = systemClock } = options;
   if (isClock(clock)) return clock;
   throw new TypeError(
     `Cannot read headers: clock is ${show(clock)}, it should be a Clock ({ now, wallNow, setTimer })`,
