@@ -41,6 +41,16 @@ describe("Providers over Drizzle", () => {
     });
   }
 
+  it("PgResourceProvider refuses a client, which is no pool although it connects and ends", () => {
+    for (const client of [new pg.Client(), Object.create(new pg.Client())]) {
+      assert.throws(() => new PgResourceProvider("orders", { pool: client, maxConcurrent: 1 } as never), {
+        name: "TypeError",
+        message: "Cannot make a PgResourceProvider: pool is a client of pg, it should be a Pool of pg",
+      });
+    }
+    new PgResourceProvider("orders", { pool: new pg.Pool(), maxConcurrent: 1 });
+  });
+
   it("MysqlResourceProvider refuses a pool with callbacks, and takes its promises", async () => {
     const pool = callbacks.createPool({ host: "127.0.0.1" });
     assert.throws(() => new MysqlResourceProvider("orders", { pool, maxConcurrent: 1 } as never), {

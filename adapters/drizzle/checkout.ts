@@ -21,6 +21,8 @@ export function checkPool(pool: unknown, { kind, wanted, methods }: PoolShape): 
   if (typeof pool !== "object" || pool === null || !methods.every(has)) {
     throw new TypeError(`${what} ${show(pool)}, it should be ${wanted}`);
   }
+  // Clients of pg connect and end as its pools do, but theirs is one connection.
+  if (has("escapeLiteral")) throw new TypeError(`${what} a client of pg, it should be ${wanted}`);
   // The callbacks of mysql2; its promises have no such method.
   if (has("promise")) {
     throw new TypeError(`${what} one with callbacks, it should be ${wanted}: pool.promise()`);
