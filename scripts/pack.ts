@@ -8,6 +8,7 @@ import { build } from "esbuild";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { withClassNames } from "./pack/class_names.ts";
 import { forEveryUser, reachableDeclarations } from "./pack/declarations.ts";
 import { packedText, textPaths } from "./pack/texts.ts";
 import { ENTRIES, listFiles, ROOT, runTool } from "./support/project.ts";
@@ -23,7 +24,8 @@ const SHIPPED_FIELDS = [
   ...["peerDependencies", "peerDependenciesMeta", "publishConfig"],
 ];
 
-const PACKAGE = join(ROOT, "out", "package");
+/** The folder of the package before it is packed. */
+export const PACKAGE: string = join(ROOT, "out", "package");
 
 /** Builds everything; gives the tarball's path. */
 export async function pack(): Promise<string> {
@@ -42,15 +44,16 @@ export async function pack(): Promise<string> {
 }
 
 /** The file names of an entry's bundle, without its extension. */
-function bundleName(entry: string): string {
+export function bundleName(entry: string): string {
   return entry === "." ? "index" : entry.slice(2);
 }
 
 async function bundle(): Promise<void> {
-  await build({
+  const { outputFiles } = await build({
     absWorkingDir: ROOT,
     entryPoints: Object.entries(ENTRIES).map(([entry, path]) => ({ in: path, out: bundleName(entry) })),
     outdir: join(PACKAGE, "dist"),
+    write: false,
     bundle: true,
     splitting: true,
     format: "esm",
@@ -62,6 +65,8 @@ async function bundle(): Promise<void> {
     legalComments: "none",
     logLevel: "warning",
   });
+  mkdirSync(join(PACKAGE, "dist"));
+  for (const { path, text } of outputFiles) writeFileSync(path, withClassNames(text));
 }
 
 /** The same bytes that are embedded: there is one kernel. */

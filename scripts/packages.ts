@@ -5,10 +5,12 @@
  */
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import process from "node:process";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
-import { pack } from "./pack.ts";
+import { bundleName, pack, PACKAGE } from "./pack.ts";
+import { misnamed } from "./pack/class_names.ts";
 import { askCompiler } from "./packages/consumers.ts";
 import { judgeContents, type PackedPackage } from "./packages/contents.ts";
 import { ENTRIES } from "./support/project.ts";
@@ -43,6 +45,15 @@ async function askAttw(path: string): Promise<string[]> {
   });
 }
 
+/** Exports of the packed entries that are called otherwise than they are imported. */
+async function judgeNames(): Promise<string[]> {
+  const findings = Object.keys(ENTRIES).map(async (entry) => {
+    const module = await import(join(PACKAGE, "dist", `${bundleName(entry)}.js`)) as Record<string, unknown>;
+    return misnamed(module).map((finding) => `${entry}: ${finding}`);
+  });
+  return (await Promise.all(findings)).flat();
+}
+
 /** Everything that is wrong with a tarball. */
 export async function judgeTarball(path: string): Promise<string[]> {
   const packed = readTarball(path);
@@ -52,7 +63,7 @@ export async function judgeTarball(path: string): Promise<string[]> {
 
 if (import.meta.main) {
   const tarball = await pack();
-  const findings = await judgeTarball(tarball);
+  const findings = [...await judgeTarball(tarball), ...await judgeNames()];
   for (const finding of findings) console.error(finding);
   const { files, tarballBytes } = readTarball(tarball);
   console.log(`packages: ${files.size} files, ${tarballBytes} bytes, ${findings.length} findings`);

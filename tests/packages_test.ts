@@ -2,6 +2,7 @@
 import { describe, it } from "@std/testing/bdd";
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
+import { misnamed, withClassNames } from "../scripts/pack/class_names.ts";
 import { forEveryUser, modulesOf, reachableDeclarations } from "../scripts/pack/declarations.ts";
 import { askCompiler, type Consumer } from "../scripts/packages/consumers.ts";
 import { judgeContents, MAX_TARBALL_BYTES } from "../scripts/packages/contents.ts";
@@ -233,5 +234,30 @@ describe("the packed smoke", () => {
     assert.equal(await removePatiently("profile", busyFor(3), 0), true);
     assert.equal(calls, 4);
     assert.equal(await removePatiently("profile", busyFor(Infinity), 0), false);
+  });
+});
+
+describe("the names of classes in the bundle", () => {
+  it("are those of their variables, also where a class speaks of itself", () => {
+    const bundle = [
+      "var Cost = class _Cost {",
+      "  static zero = new _Cost(0);",
+      "  plus(other) { return other instanceof _Cost ? new _Cost(1) : _Costly; }",
+      "};",
+      "var Plain = class {",
+      "};",
+    ];
+    const renamed = withClassNames(bundle.join("\n"));
+    assert.equal(
+      renamed,
+      bundle.join("\n").replaceAll("class _Cost", "class Cost").replaceAll("new _Cost", "new Cost")
+        .replace("instanceof _Cost", "instanceof Cost"),
+    );
+  });
+
+  it("are compared with the exports", () => {
+    class Cost {}
+    const module = { Cost, pause: Cost, VERSION: 1, make: function make() {} };
+    assert.deepEqual(misnamed(module), ["pause is called Cost"]);
   });
 });

@@ -41,13 +41,13 @@ function readError(error: ErrorBody | undefined): Said {
   const details = listOf(error.details);
   return {
     isExhausted: error.status === "RESOURCE_EXHAUSTED" || error.code === 429,
-    retryDelayMs: retryDelayMs(details),
+    retryDelayMs: delayInDetails(details),
     limits: violatedLimits(details),
   };
 }
 
 /** The delay of the first RetryInfo that has one. */
-function retryDelayMs(details: readonly unknown[]): number | null {
+function delayInDetails(details: readonly unknown[]): number | null {
   for (const detail of details) {
     if (!isDetail(detail, "google.rpc.RetryInfo")) continue;
     const ms = durationMs(delayText(detail.retryDelay));
