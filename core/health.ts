@@ -1,8 +1,12 @@
 import type { LimiterIdentity } from "./account.ts";
+import { KeyedRateLimiter, type LimiterKey } from "./accounts/keyed_rate_limiter.ts";
 import { isFreed } from "./accounts/native.ts";
 import { currentHost } from "./host.ts";
 import { messageOf } from "./faults.ts";
 import { show } from "./invariant.ts";
+
+/** What is read of a keyed limiter, whatever its keys are. */
+type Keyed = Pick<KeyedRateLimiter<LimiterKey>, "name" | "accounts">;
 
 /** One account at one moment. */
 export interface AccountHealth {
@@ -26,17 +30,17 @@ export interface AccountHealth {
 
 /**
  * Reads every account, in the order given; changes nothing. One that fails to say something about itself gets null there, and
- * the fault; the others are read all the same.
+ * the fault; the others are read all the same. A keyed limiter stands for its `accounts()`, at most 100 of them.
  *
  * @throws TypeError when the accounts are not iterable.
  */
-export function health(accounts: Iterable<LimiterIdentity>): AccountHealth[] {
+export function health(accounts: Iterable<LimiterIdentity | Keyed>): AccountHealth[] {
   if (typeof accounts?.[Symbol.iterator] !== "function") {
     throw new TypeError(
       `Cannot read the health of accounts: they are ${show(accounts)}, they should be an array of accounts`,
     );
   }
-  return [...accounts].map(healthOf);
+  return [...accounts].flatMap((each) => isKeyed(each) ? each.accounts().map(healthOf) : [healthOf(each)]);
 }
 
 /**
@@ -52,7 +56,7 @@ export function health(accounts: Iterable<LimiterIdentity>): AccountHealth[] {
  * db:orders  semaphore                3/16   18%        0  -
  * ```
  */
-export function healthTable(accounts: Iterable<LimiterIdentity>): string {
+export function healthTable(accounts: Iterable<LimiterIdentity | Keyed>): string {
   const rows = health(accounts).map(cellsOf);
   const titles = COLUMNS.map(({ title }) => title);
   const lines = [titles, ...rows];
@@ -78,6 +82,10 @@ const COLUMNS: readonly Column[] = [
   { title: "waiters", most: 13, isRight: true },
   { title: "indicator", most: 31, isRight: false },
 ];
+
+function isKeyed(each: LimiterIdentity | Keyed): each is Keyed {
+  return each instanceof KeyedRateLimiter;
+}
 
 function healthOf(account: LimiterIdentity): AccountHealth {
   const faults: string[] = [];

@@ -10,6 +10,7 @@ import {
   health,
   healthTable,
   HttpConnectionGate,
+  KeyedRateLimiter,
   type LimiterIdentity,
   RateLimiterFactory,
   RateLimiterRegistry,
@@ -57,6 +58,22 @@ memory     memory              1.5G/4.0G   37%        0  -
 `;
 
 describe("health", () => {
+  it("reads a keyed limiter as the accounts of its keys, the oldest first", () => {
+    const keyed = new KeyedRateLimiter("tenants", (key: string) => new CountingGate(`tenant:${key}`, 2), {
+      maxKeys: 200,
+    });
+    for (const key of ["acme", "umbrella"]) keyed.accountFor(key).tryTake(permits(1), []);
+    const gate = new CountingGate("http", 4);
+    assert.deepEqual(health([keyed, gate]).map(({ name, inUse }) => [name, inUse]), [
+      ["tenant:acme", 1],
+      ["tenant:umbrella", 1],
+      ["http", 0],
+    ]);
+    assert.equal(healthTable([keyed, gate]), healthTable([...keyed.accounts(), gate]));
+    for (let key = 0; key < 150; key++) keyed.accountFor(`${key}`).tryTake(permits(1), []);
+    assert.equal(health([keyed]).length, 100, "no more than accounts() lists");
+  });
+
   it(
     "tells name, category, use, waiters, indicator and summary of each account, in the order given",
     scenario(async (world) => {
