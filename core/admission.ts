@@ -11,6 +11,7 @@ import {
   type AdmitOptions,
   checkAdmissionOptions,
   checkAdmitOptions,
+  type MemoryAccount,
 } from "./options.ts";
 import { cancelled } from "./parking.ts";
 import { type Work, workUnder } from "./run.ts";
@@ -41,6 +42,11 @@ export class Admission {
   /** How many callers wait now. */
   get queueSize(): number {
     return this.#monitor.size;
+  }
+
+  /** The account that every demand with entries meets first: as given, or the runtime's own gate; null for none. */
+  get memory(): MemoryAccount | null {
+    return this.#monitor.memory;
   }
 
   /**
@@ -119,8 +125,8 @@ export class Admission {
   }
 
   /**
-   * Says what every account would answer about a demand now, behind the head of the line if somebody waits; changes nothing.
-   * It costs what one attempt costs.
+   * Says what every account would answer now about a demand that a new caller brings, behind the head of the line if somebody
+   * waits; changes nothing. It costs what one attempt costs. Who waits already is in `waiters()`, the head as the head.
    *
    * @throws as `admit` rejects for wrong arguments.
    */
@@ -128,10 +134,7 @@ export class Admission {
     const monitor = this.#monitor;
     checkDemand(demand);
     const { entries } = snapshotOf(demand, monitor.host);
-    return explanation(
-      monitor.size,
-      viewAccounts(monitor, entries, monitor.line.head?.demand.entries ?? null),
-    );
+    return explanation(monitor, viewAccounts(monitor, entries, monitor.line.head?.demand.entries ?? null));
   }
 
   /** Everyone in line, oldest first: who is short, by how much, since when. Changes nothing; costs an attempt each. */

@@ -13,6 +13,7 @@ import type { AdmitOptions } from "./options.ts";
 import type { Waiter } from "./parking.ts";
 import { drive } from "./pass.ts";
 import { isBeyond } from "./time_limits.ts";
+import { tellUnstarted } from "./unstarted.ts";
 
 /** Grants at once on an empty line, or parks. Throws what `admit` rejects with before anybody is parked. */
 export function admit(monitor: Monitor, demand: DemandSnapshot, options: AdmitOptions): Promise<Grant> {
@@ -159,4 +160,5 @@ function wait(monitor: Monitor, waiter: Waiter, options: AdmitOptions, wasSeen: 
   if (isHopeless || isOneAttempt) return monitor.expire(waiter);
   if (waiter.expiresAt < Infinity) monitor.limit(waiter);
   if (!wasSeen) monitor.wake();
+  if (!monitor.isStarted) tellUnstarted(monitor);
 }

@@ -28,7 +28,7 @@ export interface AccountView {
 
 /** Why a demand is or is not granted now. */
 export interface Explanation {
-  /** Whether an attempt would succeed now, if nobody were in line before it. */
+  /** Whether an attempt would succeed now, if nobody were in line before it. False once admission is closed. */
   readonly fits: boolean;
   /** Callers in line. */
   readonly queueSize: number;
@@ -36,6 +36,8 @@ export interface Explanation {
   readonly accounts: readonly AccountView[];
   /** The instant at which everything fits by the clock alone; null when only an event can help, or nothing is short. */
   readonly earliestMs: number | null;
+  /** Why nobody is admitted any more, after `stop` or a defect; null while somebody can be. */
+  readonly refusal: string | null;
 }
 
 /** Asks every account about a demand, with the amounts of the head set aside; changes nothing. */
@@ -157,7 +159,18 @@ export function earliestInstant(views: readonly AccountView[]): number | null {
 }
 
 /** Puts together what `explain` answers. */
-export function explanation(queueSize: number, accounts: readonly AccountView[]): Explanation {
-  const fits = accounts.every((view) => !view.isShort && view.refusal === null);
-  return { fits, queueSize, accounts, earliestMs: earliestInstant(accounts) };
+export function explanation(monitor: Monitor, accounts: readonly AccountView[]): Explanation {
+  const refusal = closedBecause(monitor);
+  const fits = refusal === null && accounts.every((view) => !view.isShort && view.refusal === null);
+  const earliestMs = refusal === null ? earliestInstant(accounts) : null;
+  return { fits, queueSize: monitor.size, accounts, earliestMs, refusal };
+}
+
+function closedBecause(monitor: Monitor): string | null {
+  try {
+    monitor.assertOpen();
+    return null;
+  } catch (closed) {
+    return messageOf(closed);
+  }
 }

@@ -29,6 +29,7 @@ class Extras {
   error: unknown = undefined;
   expiresAt = Infinity;
   timeoutIndex = -1;
+  context: JobContext | null = null;
   forgetContext: (() => void) | null = null;
 }
 
@@ -80,6 +81,11 @@ export class Waiter implements SignalListener {
 
   get job(): JobSnapshot | null {
     return this.#extras === null ? null : this.#extras.job;
+  }
+
+  /** What it was given, for who looks at the line. */
+  get context(): JobContext | null {
+    return this.#extras === null ? null : this.#extras.context;
   }
 
   get isSettled(): boolean {
@@ -151,8 +157,9 @@ export class Waiter implements SignalListener {
       listenTo(signal, this);
     }
     if (context !== null) {
-      this.#needExtras().forgetContext = context.onCancel(() => this.monitor.withdraw(this, cancelled())) ??
-        null;
+      const extras = this.#needExtras();
+      extras.context = context;
+      extras.forgetContext = context.onCancel(() => this.monitor.withdraw(this, cancelled())) ?? null;
     }
   }
 

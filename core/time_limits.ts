@@ -38,9 +38,13 @@ export function timeoutOf(monitor: Monitor, waiter: Waiter): TimeoutError {
   const names = waitingOn.length === 0 ? "its turn" : waitingOn.map(show).join(", ");
   const retryAfterMs = msUntil(now, latestInstant(views));
   const when = retryAfterMs === null ? "" : `; by the clock it would fit in ${retryAfterMs} ms`;
-  return new TimeoutError(`Not admitted within the time limit: waited ${waitedMs} ms for ${names}${when}`, {
-    waitedMs,
-    waitingOn,
-    retryAfterMs,
-  });
+  const hint = monitor.isStarted ? "" : "; this Admission was never started, start() lets its line move";
+  return new TimeoutError(
+    `Not admitted within the time limit: waited ${waitedMs} ms for ${names}${when}${hint}`,
+    {
+      waitedMs,
+      waitingOn,
+      retryAfterMs,
+    },
+  );
 }

@@ -13,7 +13,7 @@ export interface WaitView extends AccountView {
 
 /** One parked caller. */
 export interface WaiterView {
-  /** The job that events name; null without a sink. */
+  /** The job that events name. Without a sink that of the context which `admit` was given, as it is now; null without either. */
   readonly job: JobSnapshot | null;
   /** Milliseconds since `admit`. */
   readonly waitedMs: number;
@@ -43,5 +43,6 @@ function viewOf(monitor: Monitor, waiter: Waiter, head: Waiter): WaiterView {
     return { ...view, heldMs: Number.isNaN(since) ? null : toMs(now - since) };
   });
   const waitedMs = toMs(now - waiter.arrivedAt);
-  return { job: waiter.job, waitedMs, accounts, earliestMs: earliestInstant(views) };
+  const job = waiter.job ?? waiter.context?.snapshot() ?? null;
+  return { job, waitedMs, accounts, earliestMs: earliestInstant(views) };
 }

@@ -1,7 +1,7 @@
 /** Arrival, wiring, start and the size of the line (monitor.md 1.2). */
 import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";
-import { Demand, type Grant, InvalidStateError } from "../mod.ts";
+import { type Admission, Demand, type Grant, InvalidStateError } from "../mod.ts";
 import { scenario } from "./scenario.ts";
 import { assertParked, grantOf, WatchedLimiter } from "./watched.ts";
 
@@ -73,6 +73,46 @@ describe("Arrival and start", () => {
       await world.settle();
       assert.equal(grantOf(second).wallWaitMs, 60_000);
       assert.equal(grantOf(empty).isEmpty, true);
+    }),
+  );
+
+  it(
+    "MON-14 says once, to the logger, that somebody waits and start was forgotten; a TimeoutError says it too",
+    scenario(async (world) => {
+      const gate = world.gate("gate", 1);
+      const admission = world.unstarted();
+      await admission.admit(new Demand().add(gate));
+      assert.equal(admission.tryAdmit(new Demand().add(gate)), null);
+      assert.deepEqual(world.logs, [], "nobody has to wait yet");
+      const late = world.follow(admission.admit(new Demand().add(gate), { timeoutMs: 50 }));
+      assert.deepEqual(world.logs, [
+        "warn Somebody waits for an Admission that was never started, start() it: until then its line does not move",
+      ]);
+      const waiting = world.follow(admission.admit(new Demand().add(gate)));
+      await world.clock.advance(50);
+      assert.equal(
+        (late.error as Error).message,
+        'Not admitted within the time limit: waited 50 ms for "gate"; this Admission was never started, start() lets its line move',
+      );
+      assert.equal(world.logs.length, 1);
+      admission.start();
+      const timed = world.follow(admission.admit(new Demand().add(gate), { timeoutMs: 1 }));
+      await world.clock.advance(1);
+      assert.doesNotMatch((timed.error as Error).message, /started/);
+      assertParked(waiting);
+      admission.stop();
+    }),
+  );
+
+  it(
+    "MON-14 a logger that stops admission when it hears of that ends the wait",
+    scenario(async (world) => {
+      const gate = world.gate("gate", 1);
+      const logger = { info: () => {}, warn: () => admission.stop(), error: () => {} };
+      const admission: Admission = world.unstarted({ logger });
+      await admission.admit(new Demand().add(gate));
+      await assert.rejects(admission.admit(new Demand().add(gate)), { code: "stopped" });
+      assert.equal(admission.queueSize, 0);
     }),
   );
 

@@ -33,6 +33,7 @@ describe("explain", () => {
           amount: 500,
         }],
         earliestMs: null,
+        refusal: null,
       });
       const holder = await admission.admit(new Demand().add(gate, 2).add(bucket, 60_000));
       const short = admission.explain(all);
@@ -48,6 +49,7 @@ describe("explain", () => {
         queueSize: 0,
         accounts: [],
         earliestMs: null,
+        refusal: null,
       });
     }),
   );
@@ -151,7 +153,7 @@ describe("explain", () => {
   );
 
   it(
-    "BEY-40 refuses what admit refuses as an argument, and still answers after stop",
+    "BEY-40 refuses what admit refuses as an argument, and says after stop that nobody is admitted any more",
     scenario((world) => {
       const admission = world.admission();
       for (const wrong of [null, {}, "demand"]) {
@@ -160,7 +162,13 @@ describe("explain", () => {
       const gate = world.gate("gate", 1);
       const demand = new Demand().add(gate);
       admission.stop();
-      assert.equal(admission.explain(demand).queueSize, 0);
+      assert.deepEqual(admission.explain(demand), {
+        fits: false,
+        queueSize: 0,
+        accounts: [{ ...NOMINAL, account: "gate", amount: 1 }],
+        earliestMs: null,
+        refusal: "This Admission was stopped; nobody is admitted any more",
+      });
       gate.dispose();
       assert.throws(() => admission.explain(demand), { code: "invalid_state" });
     }),

@@ -6,7 +6,7 @@ import { Admission, Demand, MemoryPressureGate } from "../mod.ts";
 import { realLimit, runtimeHeapReader, type RuntimeProcess } from "../core/heap.ts";
 import { defaultMemory } from "../core/memory.ts";
 import { kernelMemoryBytes } from "../core/kernel.ts";
-import { ManualClock } from "../testing/mod.ts";
+import { ManualClock, SwitchMemory } from "../testing/mod.ts";
 import { scenario } from "./scenario.ts";
 
 const isBun = process.versions["bun"] !== undefined;
@@ -110,6 +110,14 @@ describe("The heap reader of a runtime", () => {
 });
 
 describe("The default memory account", () => {
+  it("is shown by its Admission, as is one that was given", () => {
+    const clock = new ManualClock();
+    assert.equal(new Admission({ clock }).memory, defaultMemory(clock));
+    assert.equal(new Admission({ memory: null }).memory, null);
+    const memory = new SwitchMemory();
+    assert.equal(new Admission({ memory }).memory, memory);
+  });
+
   it(
     "MEM-01 it is one for all Admissions of a kernel and a clock, where the heap can be read",
     scenario(async (world) => {

@@ -98,6 +98,25 @@ describe("waiters()", () => {
   );
 
   it(
+    "BEY-40 names the job of a context without a sink too, as it is now",
+    scenario(async (world) => {
+      const gate = world.gate("gate", 1);
+      const admission = world.admission({ events: undefined as never });
+      await admission.admit(new Demand().add(gate));
+      const context = createJobContext({ id: "head" });
+      const calls = [{ context }, { timeoutMs: 60_000 }, {}].map((options) =>
+        world.follow(admission.admit(new Demand().add(gate), options))
+      );
+      await world.settle();
+      context.metadata["tenant"] = "acme";
+      const jobs = admission.waiters().map(({ job }) => job);
+      assert.deepEqual(jobs, [{ id: "head", isCancelled: false, metadata: { tenant: "acme" } }, null, null]);
+      assertParked(...calls);
+      admission.stop();
+    }),
+  );
+
+  it(
     "BEY-40 shows memory first, an account that never held as such, and custom ones without a number",
     scenario(async (world) => {
       const memory = new SwitchMemory();
