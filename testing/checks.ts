@@ -6,6 +6,22 @@ export class ContractError extends Error {
   override readonly name = "ContractError";
 }
 
+/** A value for a message. */
+export function shown(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value) : String(value);
+}
+
+/** @throws TypeError when a suite is given no test runner. */
+export function checkRunner(suite: string, runner: unknown): void {
+  const { describe, it } = (runner ?? {}) as { describe?: unknown; it?: unknown };
+  if (typeof describe === "function" && typeof it === "function") return;
+  throw new TypeError(
+    `Cannot run ${suite}: the runner is ${
+      shown(runner)
+    }, it should be { describe, it } of a test runner such as node:test`,
+  );
+}
+
 /** @throws ContractError saying what does not hold. */
 export function check(holds: boolean, what: string): void {
   if (!holds) throw new ContractError(what);
@@ -14,7 +30,7 @@ export function check(holds: boolean, what: string): void {
 /** @throws ContractError when the two are not the same value. */
 export function same(actual: unknown, expected: unknown, what: string): void {
   if (!Object.is(actual, expected)) {
-    throw new ContractError(`${what}: it is ${String(actual)}, it should be ${String(expected)}`);
+    throw new ContractError(`${what}: it is ${shown(actual)}, it should be ${shown(expected)}`);
   }
 }
 

@@ -6,7 +6,7 @@ import {
   type RateLimiter,
   UncorrectableError,
 } from "../mod.ts";
-import { check, refuses, same } from "./checks.ts";
+import { check, checkRunner, refuses, same, shown } from "./checks.ts";
 import type { ManualClock } from "./manual_clock.ts";
 
 /** The two functions of a test runner that a suite needs. */
@@ -37,8 +37,16 @@ export type MakeSubject<T> = () => ContractSubject<T>;
 /**
  * What every account promises, as tests for the author of one. `name` heads the suite, `make` supplies a fresh account for
  * each case.
+ *
+ * @throws TypeError when `make` is no function, or the runner lacks `describe` or `it`.
  */
 export function rateLimiterContract<T>(name: string, make: MakeSubject<T>, runner: TestRunner): void {
+  checkRunner("rateLimiterContract", runner);
+  if (typeof make !== "function") {
+    throw new TypeError(
+      `Cannot make a suite: make is ${shown(make)}, it should be a function that makes a fresh subject`,
+    );
+  }
   runner.describe(`${name}, as an account`, () => {
     questions(make, runner);
     movements(make, runner);
@@ -98,9 +106,11 @@ function questions<T>(make: MakeSubject<T>, { it }: TestRunner): void {
     const identity: LimiterIdentity = account.accountFor(amount);
     check(identity.limiterName.length > 0, "limiterName should not be empty");
     same(account.accountFor(amount), identity, "accountFor() of the same amount");
+    const { capacity, currentInUse } = identity;
+    check(Number.isFinite(capacity), `capacity: it is ${shown(capacity)}, it should be a finite number`);
     check(
-      Number.isFinite(identity.capacity) && identity.currentInUse >= 0,
-      "capacity and currentInUse should be numbers",
+      Number.isFinite(currentInUse) && currentInUse >= 0,
+      `currentInUse: it is ${shown(currentInUse)}, it should be a finite number, 0 or more`,
     );
     check(identity.status.summary().length > 0, "status.summary() should say something");
     check(identity.statusIndicator !== "", "statusIndicator should be null when nominal");
@@ -118,6 +128,18 @@ function movements<T>(make: MakeSubject<T>, { it }: TestRunner): void {
       account.give(all);
     }
     same(account.fits(all, []), true, "fits() of everything after it was given back");
+  });
+
+  it("takes its own amount alone, whatever is ahead", () => {
+    const subject = make();
+    const { account, room } = subject;
+    if (room === 1) return;
+    same(
+      account.tryTake(times(subject, 1), times(subject, room - 1)),
+      true,
+      "tryTake() beside what is ahead",
+    );
+    same(account.tryTake(times(subject, room - 1), []), true, "tryTake() of what was ahead, afterwards");
   });
 
   it("takes one by one as much as at once", () => {
@@ -150,6 +172,24 @@ function waking<T>(make: MakeSubject<T>, { it }: TestRunner): void {
     account.tryTake(times(subject, 1), []);
     account.give(times(subject, 1));
     same(runs.length, 0, "runs of a cleared wake");
+  });
+
+  it("wakes its line when something is given back to it past admission", async () => {
+    const subject = make();
+    const { clock, account, amount, room } = subject;
+    const admission = new Admission({ memory: null, clock }).start();
+    account.tryTake(times(subject, room), []);
+    let isGranted = false;
+    const waiting = admission.admit(new Demand().add<T>(account, amount as never)).then(() => {
+      isGranted = true;
+    }, () => {});
+    await clock.advance(0);
+    check(!isGranted, "nobody should be admitted to a full account");
+    account.give(times(subject, room));
+    await clock.advance(0);
+    admission.stop();
+    await waiting;
+    check(isGranted, "give() should wake: capacityChanged() was not called, so the line went on waiting");
   });
 
   it("hears of outcomes and of its line without a fault", () => {

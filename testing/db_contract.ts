@@ -1,5 +1,6 @@
 import type { DBResourceProvider } from "../mod.ts";
 import type { TestRunner } from "./contract.ts";
+import { checkRunner } from "./checks.ts";
 import { commonCases } from "./db_contract_common.ts";
 import { countingCases } from "./db_contract_counting.ts";
 import { holdingCases } from "./db_contract_holding.ts";
@@ -68,8 +69,11 @@ const BOUND = 2;
 /**
  * What every database provider promises, as tests for the author of one, to be run on a real pool and a real database. The
  * titles name the rules of docs/rules.md.
+ *
+ * @throws TypeError when the runner lacks `describe` or `it`.
  */
 export function dbResourceProviderContract<T>(runner: TestRunner, harness: DBContractHarness<T>): void {
+  checkRunner("dbResourceProviderContract", runner);
   const { patienceMs = PATIENCE_MS } = harness;
   runner.describe(`${harness.name}, as a database provider`, () => {
     if (harness.holdsConnections) {

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "../mod.ts";
+import { shown } from "./checks.ts";
 
 interface ManualTimer extends Timer {
   atMs: number;
@@ -31,14 +32,11 @@ export class ManualClock implements Clock {
    *
    * @param startMs where `now` starts.
    * @param wallMs where `wallNow` starts, ms since 1970.
-   * @throws RangeError when a start is not finite.
+   * @throws TypeError when a start is no number, RangeError when it is not finite.
    */
   constructor(startMs = 0, wallMs = 0) {
-    if (!Number.isFinite(startMs) || !Number.isFinite(wallMs)) {
-      throw new RangeError(
-        `Cannot make a ManualClock: it starts at ${startMs} and ${wallMs}, both should be finite`,
-      );
-    }
+    checkFinite("Cannot make a ManualClock: startMs", startMs);
+    checkFinite("Cannot make a ManualClock: wallMs", wallMs);
     this.#nowMs = startMs;
     this.#wallMs = wallMs;
   }
@@ -51,8 +49,9 @@ export class ManualClock implements Clock {
     return this.#wallMs;
   }
 
-  /** Moves the wall time alone, as when somebody sets the machine's clock. */
+  /** Moves the wall time alone, as when somebody sets the machine's clock. @throws as the constructor, for a step. */
   stepWall(ms: number): void {
+    checkFinite("Cannot step a ManualClock: ms", ms);
     this.#wallMs += ms;
   }
 
@@ -87,17 +86,17 @@ export class ManualClock implements Clock {
   /**
    * Moves on by that many milliseconds (fractions count, 0 settles what is due) and fires what comes due on the way.
    *
-   * @throws RangeError when it is negative or not finite.
+   * @throws TypeError when it is no number, RangeError when it is negative or not finite.
    */
   async advance(ms: number): Promise<void> {
-    if (!Number.isFinite(ms) || ms < 0) {
-      throw new RangeError(`Cannot advance a ManualClock by ${ms} ms, it should be finite and 0 or more`);
-    }
+    checkFinite("Cannot advance a ManualClock: ms", ms);
+    if (ms < 0) throw new RangeError(`Cannot advance a ManualClock: ms is ${ms}, it should be 0 or more`);
     await this.advanceTo(this.#nowMs + ms);
   }
 
-  /** Moves on to an instant of this clock; one that has passed only settles what is due. */
+  /** Moves on to an instant of this clock; one that has passed only settles what is due. @throws as the constructor. */
   async advanceTo(atMs: number): Promise<void> {
+    checkFinite("Cannot advance a ManualClock: atMs", atMs);
     await settle();
     for (let next = this.nextTimerMs; next !== null && next <= atMs; next = this.nextTimerMs) {
       this.#moveTo(next);
@@ -168,4 +167,11 @@ export class ManualClock implements Clock {
       at = least;
     }
   }
+}
+
+function checkFinite(what: string, ms: unknown): void {
+  if (typeof ms !== "number") {
+    throw new TypeError(`${what} is ${shown(ms)}, it should be a number of milliseconds`);
+  }
+  if (!Number.isFinite(ms)) throw new RangeError(`${what} is ${ms}, it should be finite`);
 }

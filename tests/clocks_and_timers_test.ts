@@ -244,3 +244,36 @@ describe("Whose clock it is", () => {
     }),
   );
 });
+
+describe("A ManualClock", () => {
+  it("moves by numbers of milliseconds alone, and stays where it was when it is given anything else", async () => {
+    const clock = new ManualClock(5, 7);
+    const moves = {
+      advance: (ms: number) => clock.advance(ms),
+      advanceTo: (ms: number) => clock.advanceTo(ms),
+      // deno-lint-ignore require-await -- what it throws has to come as a rejection
+      stepWall: async (ms: number) => clock.stepWall(ms),
+    };
+    for (const [name, move] of Object.entries(moves)) {
+      for (const wrong of ["5", null, undefined, 5n]) {
+        await assert.rejects(move(wrong as never), {
+          name: "TypeError",
+          message: / is .*, it should be a number of/,
+        });
+      }
+      for (const wrong of [NaN, Infinity]) {
+        await assert.rejects(move(wrong), { name: "RangeError", message: /it should be finite/ }, name);
+      }
+    }
+    await assert.rejects(clock.advance("5" as never), {
+      message: 'Cannot advance a ManualClock: ms is "5", it should be a number of milliseconds',
+    });
+    await assert.rejects(clock.advance(-1), {
+      name: "RangeError",
+      message: /ms is -1, it should be 0 or more/,
+    });
+    assert.deepEqual([clock.now(), clock.wallNow()], [5, 7]);
+    assert.throws(() => new ManualClock("0" as never), { name: "TypeError", message: /startMs is "0"/ });
+    assert.throws(() => new ManualClock(0, NaN), { name: "RangeError", message: /wallMs is NaN/ });
+  });
+});

@@ -3,7 +3,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";
 import { type LimiterIdentity, UncorrectableError } from "../mod.ts";
-import { type ContractSubject, ManualClock, rateLimiterContract, type TestRunner } from "../testing/mod.ts";
+import {
+  type ContractSubject,
+  dbResourceProviderContract,
+  ManualClock,
+  rateLimiterContract,
+  type TestRunner,
+} from "../testing/mod.ts";
 import { Slots } from "./custom_accounts.ts";
 
 /** A sound account of three permits, released by the job. */
@@ -267,6 +273,28 @@ const PLANTED: readonly { habit: string; caught: RegExp; make: () => SoundSlots 
       }(),
   },
   {
+    habit: "takes what is ahead as well",
+    caught: /its own amount alone/,
+    make: () =>
+      new class extends SoundSlots {
+        override tryTake(mine: readonly unknown[], ahead: readonly unknown[]): boolean {
+          const isTaken = super.tryTake(mine, ahead);
+          if (isTaken) this.currentInUse += ahead.length;
+          return isTaken;
+        }
+      }(),
+  },
+  {
+    habit: "wakes nobody when something is given back",
+    caught: /wakes its line/,
+    make: () => Object.assign(new SoundSlots(), { afterGive: () => {} }),
+  },
+  {
+    habit: "has no finite capacity",
+    caught: /by a name that stays/,
+    make: () => Object.assign(new SoundSlots(), { capacity: Infinity }),
+  },
+  {
     habit: "never has room again",
     caught: /admits a line/,
     make: () =>
@@ -295,4 +323,54 @@ describe("rateLimiterContract", () => {
       assert.ok(failed.some((name) => caught.test(name)), `it failed only: ${failed.join("; ")}`);
     });
   }
+});
+
+describe("What a suite says", () => {
+  const cases = (make: () => Slots): Map<string, () => void | Promise<void>> => {
+    const found = new Map<string, () => void | Promise<void>>();
+    const runner: TestRunner = {
+      describe: (_, body) => body(),
+      it: (name, body) => void found.set(name, body),
+    };
+    rateLimiterContract(
+      "a",
+      () => ({ account: make(), clock: new ManualClock(), amount: 1, room: 3 }),
+      runner,
+    );
+    return found;
+  };
+
+  it("names the value that was answered, and what it should be", async () => {
+    const boundless = cases(() => Object.assign(new SoundSlots(), { capacity: Infinity }));
+    await assert.rejects(
+      async () => await boundless.get("says what an amount debits, by a name that stays")!(),
+      {
+        name: "ContractError",
+        message: "capacity: it is Infinity, it should be a finite number",
+      },
+    );
+    const odd = cases(() => Object.assign(new SoundSlots(), { currentInUse: "2" }));
+    await assert.rejects(async () => await odd.get("says what an amount debits, by a name that stays")!(), {
+      message: 'currentInUse: it is "2", it should be a finite number, 0 or more',
+    });
+  });
+
+  it("wants a runner, and a function that makes subjects", () => {
+    const make = () => ({ account: new SoundSlots(), clock: new ManualClock(), amount: 1, room: 3 });
+    for (const runner of [undefined, null, {}, { it }, describe]) {
+      assert.throws(() => rateLimiterContract("a", make, runner as never), {
+        name: "TypeError",
+        message:
+          /^Cannot run rateLimiterContract: the runner is .*it should be \{ describe, it \} of a test runner/,
+      });
+      assert.throws(() => dbResourceProviderContract(runner as never, {} as never), {
+        name: "TypeError",
+        message: /^Cannot run dbResourceProviderContract: the runner is /,
+      });
+    }
+    assert.throws(() => rateLimiterContract("a", new SoundSlots() as never, { describe, it }), {
+      name: "TypeError",
+      message: /make is \[object Object\], it should be a function that makes a fresh subject/,
+    });
+  });
 });
