@@ -1,5 +1,7 @@
 import * as layout from "../assembly/layout.ts";
 import { KERNEL_BASE64 } from "./generated/kernel_bytes.ts";
+import { InvalidStateError } from "./errors.ts";
+import { messageOf } from "./faults.ts";
 import { show } from "./invariant.ts";
 
 /** Address of an account record in a kernel; 0 is none. */
@@ -171,8 +173,22 @@ export function setKernelModule(module: WebAssembly.Module): void {
 
 function kernelModule(): WebAssembly.Module {
   if (injected !== null) return injected;
-  if (compiled === null) compiled = new WebAssembly.Module(decodeBase64(KERNEL_BASE64));
-  return compiled;
+  return compiled ??= compile();
+}
+
+/** @throws InvalidStateError where the runtime forbids it: in handlers of Workers, and under some policies of browsers. */
+function compile(): WebAssembly.Module {
+  const bytes = decodeBase64(KERNEL_BASE64);
+  try {
+    return new WebAssembly.Module(bytes);
+  } catch (fault) {
+    throw new InvalidStateError(
+      `Cannot compile the kernel: this runtime forbids it here (${
+        messageOf(fault)
+      }), hand a compiled one to setKernelModule() before anything else`,
+      { cause: fault },
+    );
+  }
 }
 
 function decodeBase64(text: string): Uint8Array<ArrayBuffer> {

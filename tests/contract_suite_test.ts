@@ -2,77 +2,9 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";
-import { type LimiterIdentity, UncorrectableError } from "../mod.ts";
-import {
-  type ContractSubject,
-  dbResourceProviderContract,
-  ManualClock,
-  rateLimiterContract,
-  type TestRunner,
-} from "../testing/mod.ts";
-import { Slots } from "./custom_accounts.ts";
-
-/** A sound account of three permits, released by the job. */
-class SoundSlots extends Slots {
-  constructor() {
-    super("slots", 3);
-    this.afterGive = () => this.wake();
-  }
-
-  override fits(mine: readonly unknown[], ahead: readonly unknown[]): boolean {
-    this.refuseImpossible(mine);
-    return this.currentInUse + mine.length + ahead.length <= this.capacity;
-  }
-
-  override tryTake(mine: readonly unknown[], ahead: readonly unknown[]): boolean {
-    this.refuseImpossible(mine);
-    return super.tryTake(mine, ahead);
-  }
-
-  protected refuseImpossible(mine: readonly unknown[]): void {
-    if (mine.length > this.capacity) throw new UncorrectableError("more than there is");
-  }
-}
-
-/** A sound account whose permits come back one every 100 ms. */
-class SoundMeter extends SoundSlots {
-  readonly clock = new ManualClock();
-  readonly #takenAt: number[] = [];
-
-  constructor() {
-    super();
-    this.kind = "TIME";
-  }
-
-  override fits(mine: readonly unknown[], ahead: readonly unknown[]): boolean {
-    this.#expire();
-    return super.fits(mine, ahead);
-  }
-
-  override tryTake(mine: readonly unknown[], ahead: readonly unknown[]): boolean {
-    this.#expire();
-    const isTaken = super.tryTake(mine, ahead);
-    if (isTaken) mine.forEach(() => this.#takenAt.push(this.clock.now()));
-    return isTaken;
-  }
-
-  override give(amounts: readonly unknown[]): void {
-    amounts.forEach(() => this.#takenAt.pop());
-    super.give(amounts);
-  }
-
-  override earliestFit(mine: readonly unknown[] = [], ahead: readonly unknown[] = []): number | null {
-    if (mine.length > this.capacity) return null;
-    this.#expire();
-    const missing = mine.length + ahead.length + this.currentInUse - this.capacity;
-    return missing <= 0 ? this.clock.now() : this.#takenAt[missing - 1]! + 100;
-  }
-
-  #expire(): void {
-    while (this.#takenAt.length > 0 && this.#takenAt[0]! + 100 <= this.clock.now()) this.#takenAt.shift();
-    this.currentInUse = this.#takenAt.length;
-  }
-}
+import type { LimiterIdentity } from "../mod.ts";
+import { type ContractSubject, ManualClock, rateLimiterContract, type TestRunner } from "../testing/mod.ts";
+import { SoundMeter, SoundSlots } from "./sound_accounts.ts";
 
 /** Runs the suite on one account; answers the cases that fail, and how many there are. */
 async function failuresOf(make: () => SoundSlots): Promise<{ failed: string[]; cases: number }> {
@@ -323,54 +255,4 @@ describe("rateLimiterContract", () => {
       assert.ok(failed.some((name) => caught.test(name)), `it failed only: ${failed.join("; ")}`);
     });
   }
-});
-
-describe("What a suite says", () => {
-  const cases = (make: () => Slots): Map<string, () => void | Promise<void>> => {
-    const found = new Map<string, () => void | Promise<void>>();
-    const runner: TestRunner = {
-      describe: (_, body) => body(),
-      it: (name, body) => void found.set(name, body),
-    };
-    rateLimiterContract(
-      "a",
-      () => ({ account: make(), clock: new ManualClock(), amount: 1, room: 3 }),
-      runner,
-    );
-    return found;
-  };
-
-  it("names the value that was answered, and what it should be", async () => {
-    const boundless = cases(() => Object.assign(new SoundSlots(), { capacity: Infinity }));
-    await assert.rejects(
-      async () => await boundless.get("says what an amount debits, by a name that stays")!(),
-      {
-        name: "ContractError",
-        message: "capacity: it is Infinity, it should be a finite number",
-      },
-    );
-    const odd = cases(() => Object.assign(new SoundSlots(), { currentInUse: "2" }));
-    await assert.rejects(async () => await odd.get("says what an amount debits, by a name that stays")!(), {
-      message: 'currentInUse: it is "2", it should be a finite number, 0 or more',
-    });
-  });
-
-  it("wants a runner, and a function that makes subjects", () => {
-    const make = () => ({ account: new SoundSlots(), clock: new ManualClock(), amount: 1, room: 3 });
-    for (const runner of [undefined, null, {}, { it }, describe]) {
-      assert.throws(() => rateLimiterContract("a", make, runner as never), {
-        name: "TypeError",
-        message:
-          /^Cannot run rateLimiterContract: the runner is .*it should be \{ describe, it \} of a test runner/,
-      });
-      assert.throws(() => dbResourceProviderContract(runner as never, {} as never), {
-        name: "TypeError",
-        message: /^Cannot run dbResourceProviderContract: the runner is /,
-      });
-    }
-    assert.throws(() => rateLimiterContract("a", new SoundSlots() as never, { describe, it }), {
-      name: "TypeError",
-      message: /make is \[object Object\], it should be a function that makes a fresh subject/,
-    });
-  });
 });

@@ -1,6 +1,7 @@
 import { Admission, CountingGate, createJobContext, Demand, TokenBucketRateLimiter } from "../../mod.ts";
 import { ManualClock, ScriptedLimiter } from "../../testing/mod.ts";
 import { type ErrorCase, thrownBy } from "./case.ts";
+import { compileInHandler } from "./kernel_case.ts";
 
 const clock = new ManualClock();
 const gate = new CountingGate("db:orders", 1, { clock });
@@ -56,6 +57,15 @@ function nest(): Promise<unknown> {
   return thrownBy(() => admission.run(ofGate, () => admission.run(ofGate, () => "never")));
 }
 
+/** A wait in the line of an Admission that nobody has started. */
+async function forgetStart(): Promise<unknown> {
+  const admission = new Admission({ clock, memory: null });
+  using _held = await admission.admit(ofGate);
+  const error = thrownBy(() => admission.admit(ofGate, { timeoutMs: 500 }));
+  await clock.advance(500);
+  return await error;
+}
+
 async function settleElsewhere(): Promise<unknown> {
   using grant = await admissionOf().admit(ofGate);
   return await thrownBy(() => admissionOf().release(grant));
@@ -90,6 +100,15 @@ export const ADMISSION_CASES: readonly ErrorCase[] = [
       "`waitingOn` names who is short now.",
     template: "Not admitted within the time limit: waited <ms> ms for <accounts>",
     provoke: waitTooLong,
+    demand: ofGate,
+  },
+  {
+    type: "TimeoutError",
+    when: "The wait took `timeoutMs` in the line of an Admission that was never started",
+    remedy: "Write `new Admission().start()`: before that the line does not move.",
+    template:
+      "Not admitted within the time limit: waited <ms> ms for <accounts>; this Admission was never started, start() lets its line move",
+    provoke: forgetStart,
     demand: ofGate,
   },
   {
@@ -134,6 +153,15 @@ export const ADMISSION_CASES: readonly ErrorCase[] = [
       "Cannot admit: <n> more of <account> is asked inside run() while the work around it holds <n> of <capacity>, so both " +
       "would wait for ever. Ask for everything at once, raise the capacity, or pass { detached: true } if nobody waits for this work.",
     provoke: nest,
+  },
+  {
+    type: "InvalidStateError",
+    when: "The kernel had to be compiled where that is forbidden, as in a handler of Workers",
+    remedy:
+      "Call `setKernelModule` with the compiled kernel at the top of the module, as docs/workers.md shows.",
+    template:
+      "Cannot compile the kernel: this runtime forbids it here (<its words>), hand a compiled one to setKernelModule() before anything else",
+    provoke: compileInHandler,
   },
   {
     type: "InvalidStateError",
