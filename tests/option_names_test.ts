@@ -199,3 +199,34 @@ describe("The HTTP gate of a JobRunner", () => {
     });
   });
 });
+
+describe("A number that an account cannot have", () => {
+  it("is said of what was to be done: making the account, or setting it", () => {
+    const bucket = new sluice.TokenBucketRateLimiter("gpt", { tpm: 60, rpm: 60 });
+    const wrong: [() => unknown, string][] = [
+      [
+        () => new CountingGate("http", 0),
+        'Cannot make "http": capacity is 0, it should be a whole number from 1',
+      ],
+      [
+        () => gate.setCapacity(0),
+        'Cannot set the capacity of "slot": it is 0, it should be a whole number from 1',
+      ],
+      [
+        () => new sluice.TokenBucketRateLimiter("gpt", { tpm: 60, rpm: 0 }),
+        'Cannot make "gpt": rpm is 0, it should be finite and 1 or more',
+      ],
+      [
+        () => bucket.setConfig({ tpm: 0, rpm: 60 }),
+        'Cannot set the caps of "gpt": tpm is 0, it should be finite and 1 or more',
+      ],
+      [
+        () => bucket.setConfig(null as never),
+        'Cannot set the caps of "gpt": they are null, they should be { tpm',
+      ],
+    ];
+    for (const [act, message] of wrong) {
+      assert.throws(act, (error: Error) => error.message.startsWith(message), message);
+    }
+  });
+});

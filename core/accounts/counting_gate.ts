@@ -44,7 +44,7 @@ export class CountingGate extends NativeAccount<void> {
   constructor(name: string, capacity: number, options: CountingGateOptions = {}) {
     checkOptionNames("Cannot make a CountingGate:", options, OPTIONS);
     super(name, CountingGate.#native, options.clock);
-    this.#capacity = checkedCapacity(name, capacity);
+    this.#capacity = checkedCapacity(`Cannot make ${show(name)}: capacity is`, capacity);
   }
 
   /** `semaphore`. */
@@ -83,7 +83,7 @@ export class CountingGate extends NativeAccount<void> {
    * @throws TypeError or RangeError when it is not a whole number from 1 to 2^31 - 1.
    */
   setCapacity(capacity: number): void {
-    const checked = checkedCapacity(this.limiterName, capacity);
+    const checked = checkedCapacity(`Cannot set the capacity of ${show(this.limiterName)}: it is`, capacity);
     const bits = base.call(this, (record, kernel) => kernel.resizeGate(record, checked));
     this.#capacity = checked;
     this.#isResized = true;
@@ -95,11 +95,11 @@ export class CountingGate extends NativeAccount<void> {
   }
 }
 
-function checkedCapacity(name: string, capacity: number): number {
-  const what = `Cannot set the capacity of ${show(name)}: it is ${show(capacity)}`;
-  if (typeof capacity !== "number") throw new TypeError(`${what}, it should be a number of permits`);
-  if (!Number.isInteger(capacity) || capacity < 1 || capacity > MAX_PERMITS) {
-    throw new RangeError(`${what}, it should be a whole number from 1 to ${MAX_PERMITS}`);
+/** `what` begins a message, up to the value. */
+function checkedCapacity(what: string, capacity: number): number {
+  if (typeof capacity !== "number") {
+    throw new TypeError(`${what} ${show(capacity)}, it should be a number of permits`);
   }
-  return capacity;
+  if (Number.isInteger(capacity) && capacity >= 1 && capacity <= MAX_PERMITS) return capacity;
+  throw new RangeError(`${what} ${capacity}, it should be a whole number from 1 to ${MAX_PERMITS}`);
 }

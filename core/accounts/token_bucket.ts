@@ -59,7 +59,7 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
    */
   constructor(name: string, options: TokenBucketOptions) {
     checkOptionNames("Cannot make a TokenBucketRateLimiter:", options, OPTIONS);
-    const caps = checkedCaps(name, options);
+    const caps = checkedCaps(`Cannot make ${show(name)}:`, options);
     super(name, TokenBucketRateLimiter.#native, options.clock);
     this.#tpm = caps.tpm;
     this.#rpm = caps.rpm;
@@ -120,7 +120,11 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
    * @throws TypeError or RangeError when a cap is not finite or below 1; then nothing has changed.
    */
   setConfig(caps: TokenBucketCaps): void {
-    const { tpm, rpm } = checkedCaps(this.limiterName, caps);
+    const what = `Cannot set the caps of ${show(this.limiterName)}:`;
+    if (typeof caps !== "object" || caps === null) {
+      throw new TypeError(`${what} they are ${show(caps)}, they should be { tpm, rpm }`);
+    }
+    const { tpm, rpm } = checkedCaps(what, caps);
     if (tpm === this.#tpm && rpm === this.#rpm) return;
     const bits = base.call(
       this,
@@ -219,17 +223,13 @@ export function checkedTokens(name: string, amount: number): number {
   throw new RangeError(`${what}, it should be a whole number from 0 to ${MAX_TOKENS}`);
 }
 
-function checkedCaps(name: string, caps: TokenBucketCaps): TokenBucketCaps {
-  if (typeof caps !== "object" || caps === null) {
-    throw new TypeError(
-      `Cannot set the caps of ${show(name)}: they are ${show(caps)}, they should be { tpm, rpm }`,
-    );
-  }
-  return { tpm: checkedCap(name, "tpm", caps.tpm), rpm: checkedCap(name, "rpm", caps.rpm) };
+function checkedCaps(deed: string, caps: TokenBucketCaps): TokenBucketCaps {
+  return { tpm: checkedCap(`${deed} tpm is`, caps.tpm), rpm: checkedCap(`${deed} rpm is`, caps.rpm) };
 }
 
-function checkedCap(name: string, cap: "tpm" | "rpm", value: number): number {
-  const what = `Cannot set the ${cap} of ${show(name)}: it is ${show(value)}`;
+/** `is` begins a message, up to the value. */
+function checkedCap(is: string, value: number): number {
+  const what = `${is} ${show(value)}`;
   if (typeof value !== "number") throw new TypeError(`${what}, it should be a number per minute`);
   if (!(value >= 1 && value <= Number.MAX_SAFE_INTEGER)) {
     throw new RangeError(`${what}, it should be finite and 1 or more`);
