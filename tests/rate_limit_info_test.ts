@@ -103,8 +103,13 @@ describe("RateLimitInfo", () => {
 
   it("RI-04 fromHeaders is a CAPACITY reading of tokens, not limited and nothing to wait for", () => {
     const tokens = { tokensLimit: 1000, tokensRemaining: 400, tokensResetMs: 1500, capturedAt: 5 };
-    // What a caller adds in plain JavaScript is not taken over.
-    const info = RateLimitInfo.fromHeaders("gpt", { ...tokens, requestsLimit: 7, retryAfterMs: 7 } as never);
+    for (const other of [{ requestsLimit: 7 }, { retryAfterMs: 7 }]) {
+      assert.throws(() => RateLimitInfo.fromHeaders("gpt", { ...tokens, ...other } as never), {
+        name: "TypeError",
+        message: /there is no option/,
+      });
+    }
+    const info = RateLimitInfo.fromHeaders("gpt", tokens);
     assert.deepEqual({ ...info }, {
       model: "gpt",
       ...tokens,

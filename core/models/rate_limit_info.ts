@@ -45,6 +45,19 @@ const FIELDS: OptionNames<RateLimitInfoFields> = {
   type: true,
 };
 
+/** What `fromHeaders` takes. */
+type TokenFields = Pick<
+  RateLimitInfoFields,
+  "tokensLimit" | "tokensRemaining" | "tokensResetMs" | "capturedAt"
+>;
+
+const TOKEN_FIELDS: OptionNames<TokenFields> = {
+  tokensLimit: true,
+  tokensRemaining: true,
+  tokensResetMs: true,
+  capturedAt: true,
+};
+
 const COUNT: NumberRange = { least: 0, most: Number.MAX_SAFE_INTEGER };
 const SPAN: NumberRange = { ...COUNT, isWhole: false };
 const INSTANT: NumberRange = {
@@ -130,6 +143,7 @@ export class RateLimitInfo implements Required<RateLimitInfoFields> {
     model: string,
     tokens: Pick<RateLimitInfoFields, "tokensLimit" | "tokensRemaining" | "tokensResetMs" | "capturedAt">,
   ): RateLimitInfo {
+    checkOptionNames("Cannot make a RateLimitInfo:", tokens, TOKEN_FIELDS);
     const { tokensLimit = null, tokensRemaining = null, tokensResetMs = null, capturedAt } = tokens;
     return new RateLimitInfo({
       model,

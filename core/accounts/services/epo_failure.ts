@@ -1,5 +1,6 @@
 import { checkedEPOService, epoLimiterName, type EPOService } from "./epo_service.ts";
 import { UpstreamFailure } from "../../models/upstream_failure.ts";
+import { checkOptionNames, type OptionNames } from "../../option_names.ts";
 
 /** What EPO answered to a request that failed. */
 export interface EPOAnswer {
@@ -12,6 +13,13 @@ export interface EPOAnswer {
   /** Seconds the server asked to wait, 0 or left out when it did not say. */
   readonly retryAfterSeconds?: number;
 }
+
+const FIELDS: OptionNames<EPOAnswer> = {
+  statusCode: true,
+  body: true,
+  service: true,
+  retryAfterSeconds: true,
+};
 
 /** EPO refuses what it takes for a robot with a 403 whose body has one of these. */
 const ROBOT_MARKS = ["RobotDetected", "CLIENT.Robot"] as const;
@@ -29,7 +37,9 @@ const MAX_DETAIL_CHARS = 200;
  *
  * @throws RangeError or TypeError when the status, the service or the seconds are not as said; the body may be anything.
  */
-export function epoFailure({ statusCode, body, service, retryAfterSeconds }: EPOAnswer): UpstreamFailure {
+export function epoFailure(answer: EPOAnswer): UpstreamFailure {
+  checkOptionNames("Cannot make a failure of EPO:", answer, FIELDS);
+  const { statusCode, body, service, retryAfterSeconds } = answer;
   const text = typeof body === "string" ? body.slice(0, MAX_BODY_CHARS) : "";
   const isRobot = statusCode === 403 && ROBOT_MARKS.some((mark) => text.includes(mark));
   return new UpstreamFailure({
