@@ -5,9 +5,6 @@ import { currentHost } from "./host.ts";
 import { messageOf } from "./faults.ts";
 import { show } from "./invariant.ts";
 
-/** What is read of a keyed limiter, whatever its keys are. */
-type Keyed = Pick<KeyedRateLimiter<LimiterKey>, "name" | "accounts">;
-
 /** One account at one moment. */
 export interface AccountHealth {
   /** The account's `limiterName`; a description of the object where that cannot be read. */
@@ -34,7 +31,9 @@ export interface AccountHealth {
  *
  * @throws TypeError when the accounts are not iterable.
  */
-export function health(accounts: Iterable<LimiterIdentity | Keyed>): AccountHealth[] {
+export function health(
+  accounts: Iterable<LimiterIdentity | Pick<KeyedRateLimiter<LimiterKey>, "accounts">>,
+): AccountHealth[] {
   if (typeof accounts?.[Symbol.iterator] !== "function") {
     throw new TypeError(
       `Cannot read the health of accounts: they are ${show(accounts)}, they should be an array of accounts`,
@@ -56,7 +55,9 @@ export function health(accounts: Iterable<LimiterIdentity | Keyed>): AccountHeal
  * db:orders  semaphore                3/16   18%        0  -
  * ```
  */
-export function healthTable(accounts: Iterable<LimiterIdentity | Keyed>): string {
+export function healthTable(
+  accounts: Iterable<LimiterIdentity | Pick<KeyedRateLimiter<LimiterKey>, "accounts">>,
+): string {
   const rows = health(accounts).map(cellsOf);
   const titles = COLUMNS.map(({ title }) => title);
   const lines = [titles, ...rows];
@@ -83,7 +84,7 @@ const COLUMNS: readonly Column[] = [
   { title: "indicator", most: 31, isRight: false },
 ];
 
-function isKeyed(each: LimiterIdentity | Keyed): each is Keyed {
+function isKeyed(each: object): each is Pick<KeyedRateLimiter<LimiterKey>, "accounts"> {
   return each instanceof KeyedRateLimiter;
 }
 
