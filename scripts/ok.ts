@@ -10,10 +10,9 @@ import { type Check, type CheckName, CHECKS } from "./support/checks.ts";
 import { runTool, runToolBeside } from "./support/project.ts";
 import { sideBySide } from "./support/side_by_side.ts";
 
-/** What runs without a name given, what takes longest first: everything but the packed smoke, which installs things, and slow tests on servers. */
+/** What runs without a name given, what takes longest first: everything but what judges the packed package, and slow tests on servers. */
 const DEFAULT: readonly CheckName[] = [
   "types",
-  "packages",
   "kernel",
   "tidy",
   "lint",

@@ -101,6 +101,23 @@ describe("The permits of a response", () => {
     world.assertIdle();
   });
 
+  it("come back once from a body that breaks while it is left, and nobody has to listen to that", async () => {
+    const world = new FetchWorld();
+    let fail = (_: Error) => {};
+    const broken = new ReadableStream({
+      pull: () => new Promise<void>((_, reject) => fail = reject),
+      cancel: () => Promise.reject(new Error("gone")),
+    });
+    const response = await world.fetch(() => new Response(broken))(CHAT_URL, chat());
+    const reader = response.body!.getReader();
+    const reading = reader.read();
+    await world.settle();
+    const left = reader.cancel();
+    fail(new Error("reset"));
+    assert.deepEqual([(await reading).done, await left], [true, undefined]);
+    world.assertIdle();
+  });
+
   it("come back when the request fails, and the error is fetch's own", async () => {
     const world = new FetchWorld();
     const fault = new TypeError("no such thing");

@@ -2,6 +2,7 @@
 // every caller gets an answer.
 
 // Runs alone: @hono/node-server replaces the global Request and Response of its process.
+// Left out of npm run ok: it starts servers and lets thousands of callers leave, which takes 40 s on both runtimes.
 
 import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";

@@ -43,6 +43,7 @@ function alike(
 }
 
 function heldBody({ body, lease, reading, signal }: Holding): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let isLeft = false;
   // A stream of bytes as fetch's own, for readers that bring their buffer.
   return new ReadableStream({
     type: "bytes",
@@ -59,13 +60,16 @@ function heldBody({ body, lease, reading, signal }: Holding): ReadableStream<Uin
           controller.enqueue(owned(chunk));
         }
       } catch (error) {
+        // Servers do not listen to the end of a body that they have left: it would be an unhandled rejection.
+        if (isLeft) return;
         lease.end({ how: "failed", error });
         throw signal?.aborted ? signal.reason : error;
       }
     },
-    cancel(reason) {
+    async cancel(reason) {
+      isLeft = true;
       lease.end({ how: "left" });
-      return body.reader.cancel(reason);
+      await body.reader.cancel(reason).catch(() => {});
     },
   }, { highWaterMark: 0 });
 }
