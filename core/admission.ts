@@ -1,5 +1,5 @@
 import { admit, tryAdmit } from "./admitting.ts";
-import { InvalidStateError } from "./errors.ts";
+import { type AdmissionError, InvalidStateError } from "./errors.ts";
 import { Demand, snapshotOf } from "./demand.ts";
 import { type Explanation, explanation, viewAccounts } from "./explanation.ts";
 import { Grant, isOwn } from "./grant.ts";
@@ -15,7 +15,6 @@ import {
 } from "./options.ts";
 import { cancelled } from "./parking.ts";
 import { type Work, workUnder } from "./run.ts";
-import { stoppingOf } from "./stopping.ts";
 import { type WaiterView, waiterViews } from "./waiter_views.ts";
 
 const NO_OPTIONS: AdmitOptions = Object.freeze({});
@@ -158,7 +157,22 @@ export class Admission {
    */
   stop(): void {
     this.#monitor.stop();
-    stoppingOf(this).stop(() => this.#monitor.assertOpen());
+  }
+
+  /**
+   * Calls `listener` once, when admission closes: by `stop`, or on a defect; at once when it is closed already. It is given the
+   * error that callers get from then on, one of its own. What it throws is logged. For work that stands in no line, such as
+   * pauses before a retry. Answers a function that takes the listener back.
+   *
+   * @throws TypeError when the listener is no function.
+   */
+  onClose(listener: (error: AdmissionError) => void): () => void {
+    if (typeof listener !== "function") {
+      throw new TypeError(
+        `Cannot listen: listener is ${show(listener)}, it should be a function of the error`,
+      );
+    }
+    return this.#monitor.closing.listen(listener);
   }
 
   #admitWith(demand: Demand, options: AdmitOptions): Promise<Grant> {

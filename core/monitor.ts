@@ -1,5 +1,6 @@
 import { Alarm } from "./alarm.ts";
 import { type Clock, toTicks } from "./clock.ts";
+import { Closing } from "./closing.ts";
 import { type AdmissionError, InvalidStateError } from "./errors.ts";
 import { claimSettlement, Grant, type GrantStory, type Settler } from "./grant.ts";
 import type { DemandSnapshot } from "./entry.ts";
@@ -40,6 +41,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   readonly reporter: Reporter | null;
   readonly wirings: Wirings;
   readonly holds: Holds;
+  readonly closing: Closing = new Closing();
   readonly maxQueue: number;
   /** Whether its clock attends to callers. */
   readonly isAttended: boolean;
@@ -256,6 +258,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
     this.#alarm.clear();
     this.line.failAll(() => closedBy(defect));
     this.#draining.look(0);
+    this.closing.close(this.#closed, this.logger);
   }
 
   /** After a step: whoever is still in line of a closed admission leaves. */
@@ -288,5 +291,6 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
       this.logger.error(`An account failed while its wake was cleared: ${messageOf(fault)}`);
     }
     this.line.shed(error, reason);
+    this.closing.close(error, this.logger);
   }
 }

@@ -48,6 +48,43 @@ describe("A stopped admission", () => {
   );
 });
 
+describe("A listener of the end of an admission", () => {
+  it(
+    "CAN-10 BEY-27 hears of it once, with an error of its own, unless it was taken back; at once when it comes too late",
+    scenario((world) => {
+      const admission = world.admission();
+      const heard: AdmissionError[] = [];
+      const listen = (error: AdmissionError) => heard.push(error);
+      admission.onClose(listen);
+      admission.onClose(listen);
+      admission.onClose(() => assert.fail("it was taken back"))();
+      admission.stop();
+      admission.stop();
+      admission.onClose(listen)();
+      assert.deepEqual(heard.map(({ code }) => code), ["stopped", "stopped", "stopped"]);
+      assert.equal(new Set(heard).size, 3);
+      assert.throws(() => admission.onClose(undefined as never), { name: "TypeError", message: /undefined/ });
+    }),
+  );
+
+  it(
+    "CAN-09 does not keep the others from it when it throws, which is logged",
+    scenario((world) => {
+      const lines: string[] = [];
+      const logger = { debug() {}, info() {}, warn() {}, error: (line: string) => void lines.push(line) };
+      const admission = world.admission({ logger });
+      let heard = 0;
+      admission.onClose(() => {
+        throw new Error("no time");
+      });
+      admission.onClose(() => heard++);
+      admission.stop();
+      assert.equal(heard, 1);
+      assert.deepEqual(lines, ["A listener of the end of admission failed: no time"]);
+    }),
+  );
+});
+
 describe("A disposed account", () => {
   it(
     "BEY-16 refuses every verb and every demand, also one that was admitted before",

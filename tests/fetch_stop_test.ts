@@ -72,20 +72,4 @@ describe("A stopped Admission", () => {
     assert.equal((await first.value!.json()).usage.total_tokens, 5);
     world.assertIdle();
   });
-
-  it("has told its sink of nothing but the accounts of the demand", async () => {
-    const world = new FetchWorld();
-    const told = new Set<string>();
-    const admission = new Admission({
-      memory: null,
-      clock: world.clock,
-      events: ({ limiterName }) => told.add(limiterName),
-    }).start();
-    const fetch = world.fetch((_, index) => index < 1 ? refusal(429) : completion(5), { admission });
-    const outcome = follow(fetch(CHAT_URL, chat()));
-    await world.clock.advance(2000);
-    await outcome.value!.text();
-    assert.deepEqual([...told].sort(), ["gpt", "http"]);
-    await admission.drain();
-  });
 });

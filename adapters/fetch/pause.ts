@@ -1,6 +1,5 @@
 import type { Timer } from "../../mod.ts";
 import { onAbort } from "./abort_listeners.ts";
-import { onClose } from "./closing.ts";
 import type { CheckedOptions } from "./options.ts";
 
 /**
@@ -25,7 +24,7 @@ export async function pause(
         else resolve();
       };
       let timer: Timer = arm(pauseMs);
-      ends.push(() => timer.cancel(), onClose(admission, reject));
+      ends.push(() => timer.cancel(), admission.onClose(reject));
       if (signal !== null) ends.push(onAbort(signal, () => reject(signal.reason)));
     });
   } finally {

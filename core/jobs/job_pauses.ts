@@ -1,10 +1,11 @@
+import type { Admission } from "../admission.ts";
 import { checkedNumber } from "../checked_number.ts";
 import type { Clock } from "../clock.ts";
+import { checkOpen, untilClosed } from "../closing.ts";
 import { UncorrectableError } from "../errors.ts";
 import { show } from "../invariant.ts";
 import type { Logger } from "../logger.ts";
 import type { RetrySignal } from "../models/retry_signal.ts";
-import type { Stopping } from "../stopping.ts";
 import type { JobStop } from "./job_stop.ts";
 import { pause } from "./long_timer.ts";
 
@@ -14,7 +15,7 @@ export interface JobPacing {
   readonly pauseMs: (signal: RetrySignal, reruns: number) => number;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly stopping: Stopping;
+  readonly admission: Admission;
 }
 
 /** A job between two attempts. */
@@ -45,10 +46,10 @@ export class JobPauses {
    * @throws when it may not: the reason why it should end, CancellationError once admission was stopped, or UncorrectableError.
    */
   async before(signal: RetrySignal, { id, reruns, stop }: RetriedJob): Promise<void> {
-    const { maxRetries, clock, logger, stopping } = this.#pacing;
+    const { maxRetries, clock, logger, admission } = this.#pacing;
     // Also when time was up while the attempt was cleaned up: that stops the job.
     stop.check();
-    stopping.check();
+    checkOpen(admission);
     const summary = signal.failure.summary();
     if (reruns >= maxRetries) {
       throw new UncorrectableError(
@@ -63,7 +64,7 @@ export class JobPauses {
     );
     this.#count++;
     try {
-      await pause(clock, pauseMs, (ended) => stop.follow(stopping.follow(ended)));
+      await pause(clock, pauseMs, (ended) => stop.follow(untilClosed(admission, ended)));
     } finally {
       this.#count--;
     }

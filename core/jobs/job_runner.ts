@@ -3,6 +3,7 @@ import type { RateLimiter } from "../account.ts";
 import { HttpConnectionGate } from "../accounts/http_connection_gate.ts";
 import { checkedNumber } from "../checked_number.ts";
 import { type Clock, isClock, systemClock } from "../clock.ts";
+import { untilClosed } from "../closing.ts";
 import { createJobContext, type JobContext } from "../context.ts";
 import { show } from "../invariant.ts";
 import { type Logger, safeLogger } from "../logger.ts";
@@ -14,7 +15,6 @@ import { retryDelayMs } from "../models/retry_delay.ts";
 import type { RetrySignal } from "../models/retry_signal.ts";
 import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { type AdmitOptions, checkAdmitOptions } from "../options.ts";
-import { type Stopping, stoppingOf } from "../stopping.ts";
 import { JobAttempt, type JobWork } from "./job_attempt.ts";
 import { JobPauses } from "./job_pauses.ts";
 import { demandFor, type JobAccounts, type JobDeclaration, JobRequirements } from "./job_requirements.ts";
@@ -99,7 +99,6 @@ const DEFAULT_MAX_RETRIES = 3;
  */
 export class JobRunner {
   readonly #admission: Admission;
-  readonly #stopping: Stopping;
   readonly #accounts: JobAccounts;
   readonly #spendGates: SpendGates;
   readonly #resolveModel: JobRunnerOptions["resolveModel"];
@@ -124,7 +123,6 @@ export class JobRunner {
     const { http = accounts.limiter(HttpConnectionGate) } = options;
     if (typeof http?.tryTake !== "function") throw unfit("http", http, "a gate such as HttpConnectionGate");
     this.#admission = admission;
-    this.#stopping = stoppingOf(admission);
     this.#accounts = { bucket: (spec) => accounts.bucket(spec), gate: (spec) => accounts.gate(spec), http };
     this.#spendGates = spendGates;
     this.#resolveModel = options.resolveModel;
@@ -139,7 +137,7 @@ export class JobRunner {
       pauseMs: options.pauseMs ?? pacedBy(options.random),
       clock,
       logger: this.#logger,
-      stopping: this.#stopping,
+      admission,
     });
   }
 
@@ -224,18 +222,18 @@ export class JobRunner {
 
   /** Everything that comes before the job asks for admission: it holds nothing yet. */
   async #prepare({ declared, context, stop, spend }: RunningJob): Promise<void> {
-    const stopping = this.#stopping;
+    const admission = this.#admission;
     stop.check();
     for (const binding of declared.models) {
       if (!binding.isResolved && this.#resolveModel !== undefined) {
         const resolved = Promise.resolve(this.#resolveModel(binding, context));
-        const model = await stop.follow(stopping.follow(resolved));
+        const model = await stop.follow(untilClosed(admission, resolved));
         // Another job with the same binding may have been faster.
         if (!binding.isResolved) binding.resolve(model);
       }
       binding.price();
     }
-    await stop.follow(stopping.follow(spend.consult(declared.models)));
+    await stop.follow(untilClosed(admission, spend.consult(declared.models)));
   }
 }
 
