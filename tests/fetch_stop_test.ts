@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";
-import { Admission, CancellationError, Demand, UncorrectableError } from "../mod.ts";
+import { CancellationError, Demand, UncorrectableError } from "../mod.ts";
 import { ScriptedLimiter } from "../testing/mod.ts";
 import { chat, CHAT_URL, completion, FetchWorld, follow, refusal } from "./fetch_world.ts";
 

@@ -1,8 +1,8 @@
-import { AbstractRateLimiter, Admission, Demand, SemaphoreLimiterStatus, UncorrectableError } from "../../mod.ts";
+import { AbstractRateLimiter, Admission, Demand, SemaphoreLimiterStatus } from "../../mod.ts";
 
 const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0);
 
-/** Megabytes of a graphics card. An amount is how many a job needs. */
+/** Megabytes of a graphics card. An amount is how many a job needs; none may need more than there are. */
 class CardMemory extends AbstractRateLimiter<number> {
   readonly limiterName = "card";
   readonly limiterCategory = "semaphore";
@@ -13,7 +13,6 @@ class CardMemory extends AbstractRateLimiter<number> {
     return new SemaphoreLimiterStatus(this.capacity, this.capacity - this.currentInUse, 0);
   }
   fits(mine: readonly number[], ahead: readonly number[]): boolean {
-    if (sum(mine) > this.capacity) throw new UncorrectableError(`The card has ${this.capacity} MB in all.`);
     return this.currentInUse + sum(mine) + sum(ahead) <= this.capacity;
   }
   tryTake(mine: readonly number[], ahead: readonly number[]): boolean {
