@@ -109,4 +109,54 @@ describe("Jobs that wait under a cap", () => {
       assert.equal(await run(), "ran");
     }),
   );
+
+  it(
+    "SG-10 SG-12 a context that running jobs share does not switch the cap off: all but the first are refused",
+    scenario(async (world) => {
+      const ledger = waitingLedger(2.5);
+      // Two registries of one ledger, as two runners have.
+      const runners = [0, 1].map(() =>
+        new JobWorld(world, { spendGates: new SpendGates().register(ledger) }).runner
+      );
+      const shared = night("w");
+      const run = (index: number) =>
+        outcomeOf(runners[index % 2]!.run(needs(1_000_000), async (scope) => {
+          await Promise.resolve();
+          scope.recordCost(usd(1));
+        }, { context: shared }));
+      const jobs = [0, 1, 2, 3, 4].map(run);
+      await world.settle();
+      assert.deepEqual(jobs.map(({ isDone, error }) => [isDone, (error as Error)?.message]), [
+        [true, undefined],
+        ...Array.from({ length: 4 }, () => [
+          true,
+          'Cannot start job "w": another job with this id is running, give each job a context of its own',
+        ]),
+      ]);
+      assert.deepEqual(sums(ledger), [1, 0], "those that were refused did not end the one that ran");
+      const after = [run(0)];
+      await world.settle();
+      assert.deepEqual([after[0]!.error, sums(ledger)], [undefined, [2, 0]], "the id may come again");
+    }),
+  );
+
+  it(
+    "SG-11 an orchestrator may share its context with one job after another; its own end is not theirs",
+    scenario(async (world) => {
+      const ledger = waitingLedger(2.5);
+      const jobs = new JobWorld(world, { spendGates: new SpendGates().register(ledger) });
+      const context = night("w");
+      let end = () => {};
+      const inner = jobs.runner.run(null, () => {
+        const work = () => new Promise<void>((resolve) => end = resolve);
+        return { left: jobs.runner.run(needs(1_000_000), work, { context }) };
+      }, { context });
+      const { left } = await inner;
+      await world.settle();
+      assert.deepEqual(sums(ledger), [0, 1], "the orchestrator has ended, its job runs");
+      end();
+      await left;
+      assert.deepEqual(sums(ledger), [0, 0]);
+    }),
+  );
 });

@@ -155,4 +155,32 @@ describe("The spend gates", () => {
     assert.match(errors[0]!, /the end of job "j": first/);
     assert.match(errors[1]!, /the end of job "j": "second"/);
   });
+
+  it("SG-11 know one running job by an id: another is not asked about, and what it spent is logged", async () => {
+    const story: string[] = [];
+    const errors: string[] = [];
+    const logger: Logger = { info: () => {}, warn: () => {}, error: (message) => errors.push(message) };
+    const gates = new SpendGates({ logger }).register(written("a", story));
+    const [first, second] = [gates.open(context), gates.open(context)];
+    await first.consult([PRICED]);
+    await assert.rejects(second.consult([PRICED]), {
+      name: "InvalidStateError",
+      message:
+        'Cannot start job "j": another job with this id is running, give each job a context of its own',
+    });
+    second.record(usd(0.5));
+    second.finish();
+    assert.deepEqual(story, ["a asked of j: 1"], "or the first would be taken for ended");
+    assert.match(
+      errors.join(),
+      /not told that a job spent 0\.500000 USD: another job with its id, "j", is running/,
+    );
+    first.finish();
+    const third = gates.open(context);
+    await third.consult([PRICED]);
+    third.finish();
+    const nothing = "a told of j: nothing";
+    assert.deepEqual(story, ["a asked of j: 1", nothing, "a asked of j: 1", nothing]);
+    assert.equal(errors.length, 1);
+  });
 });

@@ -26,7 +26,7 @@ const OPTIONS: OptionNames<CostLedgerOptions> = { workflowOf: true, beyond: true
 /**
  * Keeps workflows within what they may spend. What a job reserves is committed when it is admitted here and until it ends, when its
  * real cost takes that place. A workflow without a cap is let through and nothing of it is recorded. Jobs are told apart by the id
- * of their context, so ids are unique among running jobs. Of a job that has ended nothing is kept but its share in the sum, and of
+ * of their context: SpendGates refuse a second job while one with its id is running. Of a job that has ended nothing is kept but its share in the sum, and of
  * a workflow nothing after `uncap`. Each check costs one look at each binding and each currency.
  *
  * With `beyond: "wait"` jobs of a workflow wait first in, first out. What can never fit is refused all the same, and so is another

@@ -54,7 +54,10 @@ export interface JobRunnerOptions {
 export interface JobOptions {
   /** Aborting it ends every wait of the job with `signal.reason`; work that runs hears of it through `scope.signal`. */
   signal?: AbortSignal;
-  /** The job's identity; one of its own when left out. Two jobs that run at the same time must not share one. */
+  /**
+   * The job's identity; one of its own when left out. Two jobs that run at the same time must not share one: where spend gates are
+   * asked the second is refused.
+   */
   context?: JobContext;
   /** How long, and how, each attempt waits for admission. */
   admit?: Pick<AdmitOptions, "timeoutMs" | "failFast" | "detached" | "maxHoldMs">;
@@ -164,7 +167,8 @@ export class JobRunner {
    * - TypeError, RangeError: an argument is wrong, or the job declares anything and has no `timeoutMs`.
    * - `signal.reason`, CancellationError: the job was aborted or cancelled, or admission was stopped, before its work began or in a
    *   pause.
-   * - InvalidStateError, CorrectableError: a model was not resolved, or a call is too large for it.
+   * - InvalidStateError, CorrectableError: a model was not resolved, a call is too large for it, or another job with the context's
+   *   id is running and spend gates would take the two for one.
    * - what a spend gate refuses with, such as SpendCapError; and all that `Admission.admit` rejects with.
    * - UncorrectableError: a provider failed (the cause is its error); the retry budget is used up (the cause is the last signal);
    *   or the work is done but not everything could be closed.

@@ -5,6 +5,7 @@ import { show } from "../invariant.ts";
 import type { Logger } from "../logger.ts";
 import { ModelBinding } from "../models/model_binding.ts";
 import { Cost } from "./cost.ts";
+import { claimId, isClaimedByOther, releaseId } from "./gate_claims.ts";
 import type { SpendGate } from "./spend_gate.ts";
 
 /** What one job spends, from its first attempt to its end. Made by `SpendGates.open`. */
@@ -27,13 +28,16 @@ export class JobSpend {
    * asked.
    *
    * @throws (rejects) with what the first gate that refuses throws, and no later gate is asked; InvalidStateError when a binding
-   * is not priced, before any gate is asked, or when the job has ended.
+   * is not priced or another running job has this one's id, before any gate is asked, or when the job has ended.
    */
   async consult(bindings: readonly ModelBinding[]): Promise<void> {
     const priced = Object.freeze([...bindings]);
     for (const binding of priced) checkPriced(binding);
     if (priced.length === 0) return;
-    for (const gate of [...this.#gates]) {
+    const gates = [...this.#gates];
+    this.#checkOpen("ask about");
+    for (const gate of gates) claimId(gate, this.#context.id, this);
+    for (const gate of gates) {
       // The job may end while a gate takes its time: what a gate sets aside after that, nobody would take back.
       this.#checkOpen("ask about");
       await gate.check(this.#context, priced);
@@ -51,12 +55,31 @@ export class JobSpend {
     this.#spent.set(cost.currency, this.#spent.get(cost.currency)?.plus(cost) ?? cost);
   }
 
-  /** The job has ended, well or badly: tells every gate once, whatever others do. A second call does nothing. */
+  /**
+   * The job has ended, well or badly: tells every gate once, whatever others do, but none that knows another running job by this id
+   * and would take it for the one that ended. A second call does nothing.
+   */
   finish(): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
+    const { id } = this.#context;
     const spent = Object.freeze([...this.#spent.values()]);
-    for (const gate of new Set(this.#gates)) this.#tell(gate, spent);
+    for (const gate of new Set(this.#gates)) {
+      if (isClaimedByOther(gate, id, this)) this.#logUntold(spent);
+      else {
+        releaseId(gate, id);
+        this.#tell(gate, spent);
+      }
+    }
+  }
+
+  #logUntold(spent: readonly Cost[]): void {
+    if (spent.length === 0) return;
+    this.#logger.error(
+      `A spend gate was not told that a job spent ${spent.join(", ")}: another job with its id, ${
+        show(this.#context.id)
+      }, is running, give each job a context of its own`,
+    );
   }
 
   #tell(gate: SpendGate, spent: readonly Cost[]): void {

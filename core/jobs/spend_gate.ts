@@ -10,7 +10,8 @@ import { JobSpend } from "./job_spend.ts";
 export interface SpendGate {
   /**
    * Asked once for each attempt of a job that calls models, with all its bindings resolved and priced and nothing held. It refuses
-   * by throwing, or rejecting with, a SpendCapError (or any other error); that job alone fails then.
+   * by throwing, or rejecting with, a SpendCapError (or any other error); that job alone fails then. Until the job's end no other
+   * job with the id of this context is asked about.
    */
   check(context: JobContext, bindings: readonly ModelBinding[]): void | PromiseLike<void>;
   /**
