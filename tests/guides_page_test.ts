@@ -26,7 +26,7 @@ const PAGES: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   },
   jobs: {
     "batch.ts":
-      /^Job "report 9" is run again in 20 ms, retry 1 of 3: HTTP 429 from anthropic: too early[\s\S]*\n60 stored, 0 left, spent 0\.033000 USD\nheld: 0 places, 0 connections, 0 pauses$/m,
+      /^Job "report 9" pauses for 20 ms and asks anew, retry 1 of 3: HTTP 429 from anthropic: too early[\s\S]*\n60 stored, 0 left, spent 0\.033000 USD\nheld: 0 places, 0 connections, 0 pauses$/m,
     "first_job.ts":
       /(a summary of order [1-4]\n){4}.*would exceed its cap of 0\.050000 USD\nspent 0\.013200 USD, connections in use: 0$/m,
     "one_or_two.ts": /^one demand: 4040 ms, two: 1040 ms$/m,

@@ -1,12 +1,14 @@
 // Jobs of a runner that wait under a cap for others of their workflow to end.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, it } from "@std/testing/bdd";
 import {
   CostLedger,
   createJobContext,
   JobRequirements,
   ModelBinding,
+  type RetrySignal,
   SpendCapError,
   SpendGates,
 } from "../mod.ts";
@@ -18,6 +20,17 @@ function waitingLedger(dollars: number): CostLedger {
   const ledger = new CostLedger({ beyond: "wait" });
   ledger.cap("night", usd(dollars));
   return ledger;
+}
+
+/** The loop of examples/jobs/batch.ts, word for word: the test that uses it compares the two. */
+async function withinCap(job: () => Promise<void>): Promise<void> {
+  for (let again = 3;; again--) {
+    try {
+      return await job();
+    } catch (error) {
+      if (!(error instanceof SpendCapError) || error.isFinal || again === 0) throw error;
+    }
+  }
 }
 
 describe("Jobs that wait under a cap", () => {
@@ -106,7 +119,32 @@ describe("Jobs that wait under a cap", () => {
       const error = await refused as SpendCapError;
       assert.ok(error instanceof SpendCapError);
       assert.deepEqual([error.isFinal, attempts, sums(ledger)], [false, 1, [0, 0]]);
+      assert.equal((error.cause as RetrySignal).kind, "RATE_LIMIT", "it says why the job had to ask anew");
       assert.equal(await run(), "ran");
+    }),
+  );
+
+  it(
+    "SG-12 given in again a number of times, they do not ask a provider that always says 429 without end",
+    scenario(async (world) => {
+      const ledger = waitingLedger(0.0035);
+      const jobs = new JobWorld(world, { spendGates: new SpendGates().register(ledger), pauseMs: () => 20 });
+      let asked = 0;
+      const job = () =>
+        jobs.runner.run(needs(3_500), () => {
+          asked++;
+          throw signalOf("RATE_LIMIT");
+        }, { context: night("always") });
+      const outcome = outcomeOf(withinCap(job));
+      await world.clock.advance(1_000);
+      assert.deepEqual([outcome.isDone, asked, sums(ledger)], [true, 4, [0, 0]]);
+      const loop = (path: string) => {
+        const text = readFileSync(new URL(path, import.meta.url), "utf8");
+        return /^async function withinCap[\s\S]*?^\}/m.exec(text)?.[0];
+      };
+      assert.equal(loop("../examples/jobs/batch.ts"), loop("job_caps_test.ts"));
+      const { isFinal, cause } = outcome.error as SpendCapError;
+      assert.deepEqual([isFinal, (cause as RetrySignal).kind], [false, "RATE_LIMIT"]);
     }),
   );
 

@@ -87,11 +87,11 @@ describe("The pauses of a runner", () => {
       assert.deepEqual([runner.pausedJobs, jobs.http.currentInUse, jobs.admission.queueSize], [2, 0, 0]);
       assert.deepEqual(told, [
         [
-          'Job "fast" is run again in 5000 ms, retry 1 of 2: HTTP 429: later',
+          'Job "fast" pauses for 5000 ms and asks anew, retry 1 of 2: HTTP 429: later',
           { job: "fast", retry: 1, pauseMs: 5_000, kind: "RATE_LIMIT" },
         ],
         [
-          'Job "slow" is run again in 30000 ms, retry 1 of 2: HTTP 429: later (server asked for 30s)',
+          'Job "slow" pauses for 30000 ms and asks anew, retry 1 of 2: HTTP 429: later (server asked for 30s)',
           { job: "slow", retry: 1, pauseMs: 30_000, kind: "RATE_LIMIT" },
         ],
       ]);

@@ -20,7 +20,7 @@ function interrupted(): Promise<{ printed: string; status: number | null }> {
     let isInterrupted = false;
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       printed += text;
-      if (isInterrupted || !printed.includes("is run again")) return;
+      if (isInterrupted || !printed.includes("asks anew")) return;
       // A child that was ended by its kill() has no status on Deno.
       isInterrupted = process.kill(child.pid!, "SIGINT");
     });

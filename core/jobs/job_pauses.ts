@@ -59,7 +59,9 @@ export class JobPauses {
     }
     const pauseMs = this.#pauseMs(signal, reruns);
     logger.info(
-      `Job ${show(id)} is run again in ${pauseMs} ms, retry ${reruns + 1} of ${maxRetries}: ${summary}`,
+      `Job ${show(id)} pauses for ${pauseMs} ms and asks anew, retry ${
+        reruns + 1
+      } of ${maxRetries}: ${summary}`,
       { job: id, retry: reruns + 1, pauseMs, kind: signal.kind },
     );
     this.#count++;

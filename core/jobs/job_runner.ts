@@ -5,6 +5,7 @@ import { checkedNumber } from "../checked_number.ts";
 import { type Clock, isClock, systemClock } from "../clock.ts";
 import { untilClosed } from "../closing.ts";
 import { createJobContext, type JobContext } from "../context.ts";
+import { SpendCapError } from "../errors.ts";
 import { show } from "../invariant.ts";
 import { type Logger, safeLogger } from "../logger.ts";
 import type { ModelBinding } from "../models/model_binding.ts";
@@ -21,6 +22,7 @@ import { demandFor, type JobAccounts, type JobDeclaration, JobRequirements } fro
 import type { JobParts } from "./job_scope.ts";
 import { JobStop } from "./job_stop.ts";
 import { SpendGates } from "./spend_gate.ts";
+import { attachCause } from "./suppressed.ts";
 
 /** What the jobs of a runner have in common. */
 export interface JobRunnerOptions {
@@ -169,7 +171,7 @@ export class JobRunner {
    *   pause.
    * - InvalidStateError, CorrectableError: a model was not resolved, a call is too large for it, or another job with the context's
    *   id is running and spend gates would take the two for one.
-   * - what a spend gate refuses with, such as SpendCapError; and all that `Admission.admit` rejects with.
+   * - what a spend gate refuses with, such as SpendCapError (its cause is the last signal when the job was to be run again); and all that `Admission.admit` rejects with.
    * - UncorrectableError: a provider failed (the cause is its error); the retry budget is used up (the cause is the last signal);
    *   or the work is done but not everything could be closed.
    * - JobTimeoutError: the time limit passed.
@@ -208,8 +210,15 @@ export class JobRunner {
   }
 
   async #attempts<R>(job: RunningJob, work: JobWork<R>): Promise<R> {
+    let lastSignal: RetrySignal | null = null;
     for (let reruns = 0;; reruns++) {
-      await this.#prepare(job);
+      try {
+        await this.#prepare(job);
+      } catch (error) {
+        // Refused only because it had to ask anew: whoever reads that should see why it had to.
+        if (lastSignal !== null && error instanceof SpendCapError) attachCause(error, lastSignal);
+        throw error;
+      }
       const demand = demandFor(job.declared, job.accounts);
       const askedAt = this.#clock.now();
       const grant = await this.#admission.admit(demand, job.options);
@@ -219,6 +228,7 @@ export class JobRunner {
       } catch (error) {
         const { retrySignal } = attempt;
         if (retrySignal === null) throw error;
+        lastSignal = retrySignal;
         await this.#pauses.before(retrySignal, { id: job.context.id, reruns, stop: job.stop });
       }
     }

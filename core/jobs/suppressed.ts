@@ -12,3 +12,13 @@ export function attachSuppressed(error: unknown, faults: readonly unknown[]): vo
     // Frozen, or a proxy that says no.
   }
 }
+
+/** Says what led to an error, where it says nothing of it itself and takes the property. */
+export function attachCause(error: Error, cause: unknown): void {
+  if (error.cause !== undefined) return;
+  try {
+    Object.defineProperty(error, "cause", { value: cause, configurable: true, writable: true });
+  } catch {
+    // Frozen.
+  }
+}

@@ -92,13 +92,16 @@ async function summarize(report: number): Promise<void> {
   });
 }
 
-/** A job that was refused for what unfinished ones may spend, itself included, is given in again: then it waits. */
+/**
+ * A job that was to be run again and was refused for what unfinished ones may spend, itself included, is given in again: then it
+ * waits. As it may retry anew each time, not for ever.
+ */
 async function withinCap(job: () => Promise<void>): Promise<void> {
-  for (;;) {
+  for (let again = 3;; again--) {
     try {
       return await job();
     } catch (error) {
-      if (!(error instanceof SpendCapError) || error.isFinal) throw error;
+      if (!(error instanceof SpendCapError) || error.isFinal || again === 0) throw error;
     }
   }
 }
