@@ -65,7 +65,7 @@ describe("A refusal under a cap", () => {
     assert.equal(refused.isFinal, false, "it would fit as another job, once this one has ended");
     assert.match(
       refused.message,
-      /committed 0\.001000 USD, 0\.001000 USD of it for this job's own earlier attempt, and/,
+      /^Cannot start job "job-\d+": the workflow "night" .*committed 0\.001000 USD, 0\.001000 USD of it for this job's own earlier attempt, and/,
     );
   });
 });

@@ -206,6 +206,18 @@ describe("The cost of a call", () => {
     assert.equal(callCost(model(PRICES), { ...USAGE, inputTokens: 5_000 })?.amount, 0.0156);
   });
 
+  it("SG-05 refuses a model and a usage in each other's place, and a usage that is not known, by name", () => {
+    const wrong: [unknown, unknown, RegExp][] = [
+      [USAGE, model(PRICES), /^Cannot price a call: model is .*and come first/],
+      [null, USAGE, /model is null/],
+      [model(PRICES), null, /usage is null, .*reservationCost\(\)/],
+      [model(null), undefined, /usage is undefined/],
+    ];
+    for (const [first, second, message] of wrong) {
+      assert.throws(() => callCost(first as ModelSpec, second as CallUsage), { name: "TypeError", message });
+    }
+  });
+
   it("SG-05 of calls priced in thousandths of a unit is exact, and so is their sum", () => {
     const tokens = fc.integer({ min: 0, max: 200_000 });
     const price = fc.integer({ min: 0, max: 100_000 });

@@ -120,7 +120,10 @@ describe("Settling a call of a job", () => {
         assert.throws(() => scope.settle(one, -1), { name: "RangeError", message: what });
         assert.throws(() => scope.settle(one, 1.5), { name: "RangeError", message: what });
         assert.throws(() => scope.settle(one, "9" as never), { name: "TypeError", message: what });
-        assert.throws(() => scope.settle(two, 9), { code: "invalid_state", message: /did not declare/ });
+        assert.throws(() => scope.settle(two, 9), {
+          code: "invalid_state",
+          message: /^Cannot settle .*: the job did not declare that call/,
+        });
         scope.settle(one, 100);
       },
       left: [89_900, 90_000],

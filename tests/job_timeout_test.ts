@@ -47,13 +47,14 @@ describe("The time limit of a job", () => {
       await world.clock.advance(1);
       const error = job.error as JobTimeoutError;
       assert.ok(error instanceof JobTimeoutError);
-      assert.deepEqual([error.code, error.timeoutMs, error.part, error.provider], [
+      assert.deepEqual([error.code, error.job, error.timeoutMs, error.part, error.provider], [
         "job_timeout",
+        context.id,
         1000,
         "execute",
         null,
       ]);
-      assert.match(error.message, /1000 ms.*execute/);
+      assert.match(error.message, new RegExp(`^Job "${context.id}" .*1000 ms.*execute`));
       assert.deepEqual(jobs.log.slice(AFTER_BEGIN), ["db close", "hears JobTimeoutError, cancelled: true"]);
       assert.deepEqual(held(jobs, database), [0, 0, 0]);
       assert.equal(world.clock.pendingTimers, 0);

@@ -94,24 +94,22 @@ export class CappedWorkflow {
   }
 
   /**
-   * Nano-units that the bindings reserve, by currency.
+   * Nano-units that a job's bindings reserve, by currency.
    *
    * @throws SpendCapError when one cannot be counted against a cap; InvalidStateError when one is not priced.
    */
-  asked(bindings: readonly ModelBinding[]): Amounts {
+  asked(jobId: string, bindings: readonly ModelBinding[]): Amounts {
     const asked = new Map<string, bigint>();
     for (const binding of bindings) {
-      const { currency, nanos } = this.#countable(binding);
+      const { currency, nanos } = this.#countable(jobId, binding);
       asked.set(currency, (asked.get(currency) ?? 0n) + nanos);
     }
     return asked;
   }
 
-  #countable(binding: ModelBinding): Cost {
+  #countable(jobId: string, binding: ModelBinding): Cost {
     const cost = reservationCost(binding);
-    const what = `Cannot start the job: the workflow ${show(this.name)} has a spend cap, and the model ${
-      show(binding.model.id)
-    }`;
+    const what = `${this.#cannotStart(jobId)} has a spend cap, and the model ${show(binding.model.id)}`;
     if (cost === null) {
       throw new SpendCapError(`${what} has no prices to count against it. Use a model with prices.`);
     }
@@ -172,9 +170,12 @@ export class CappedWorkflow {
     const own = this.#commitments.get(jobId)?.get(currency) ?? 0n;
     const ofIt = own === 0n ? "" : `, ${cost(own)} of it for this job's own earlier attempt`;
     return new SpendCapError(
-      `Cannot start the job: the workflow ${show(this.name)} has spent ${facts.spent} and committed ` +
+      `${this.#cannotStart(jobId)} has spent ${facts.spent} and committed ` +
         `${facts.committed}${ofIt}, and this job's reservation of ${facts.asked} would exceed its cap of ${facts.cap}`,
       facts,
     );
+  }
+  #cannotStart(jobId: string): string {
+    return `Cannot start job ${show(jobId)}: the workflow ${show(this.name)}`;
   }
 }

@@ -104,9 +104,11 @@ export interface CallUsage {
  * What a call cost: uncached input at the input price, cached at that price times its factor, output at the output price, which
  * only LLMs have. Exact, then rounded once, half up, to a billionth. Null when the model has no prices.
  *
- * @throws TypeError or RangeError for a number that is no count of tokens, or more cached tokens than input.
+ * @throws TypeError when either is missing or in the other's place; TypeError or RangeError for a number that is no count of tokens,
+ * or more cached tokens than input.
  */
 export function callCost(model: ModelSpecFields, usage: CallUsage): Cost | null {
+  checkCall(model, usage);
   const spec = ModelSpec.from(model);
   const input = tokens("inputTokens", usage.inputTokens);
   const output = tokens("outputTokens", usage.outputTokens);
@@ -144,6 +146,23 @@ function priced({ kind, prices }: ModelSpec, inputNanos: bigint, output: bigint)
   const outputPrice = kind === "LLM" ? nanosOf("outputPerMillion", prices.outputPerMillion) : 0n;
   const product = inputNanos * inputPrice + output * ONE * outputPrice;
   return Cost.fromNanos(roundedQuotient(product, ONE * PRICED_TOKENS), prices.currency);
+}
+
+/** @throws TypeError when one is missing, or stands in the other's place. */
+function checkCall(model: ModelSpecFields, usage: CallUsage): void {
+  if (typeof model?.id !== "string") {
+    throw new TypeError(
+      `Cannot price a call: model is ${
+        show(model)
+      }, it should be a ModelSpec or the members of one, and come first`,
+    );
+  }
+  if (typeof usage === "object" && usage !== null) return;
+  throw new TypeError(
+    `Cannot price a call: usage is ${
+      show(usage)
+    }, it should be a CallUsage. Where it is not known, reservationCost() is the most that it can be`,
+  );
 }
 
 function tokens(field: string, value: number): bigint {

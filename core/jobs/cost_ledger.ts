@@ -110,7 +110,7 @@ export class CostLedger implements SpendGate {
   check(context: JobContext, bindings: readonly ModelBinding[]): Promise<void> | void {
     const workflow = this.#workflowOfContext(context);
     if (workflow === undefined) return;
-    const asked = workflow.asked(bindings);
+    const asked = workflow.asked(context.id, bindings);
     const turn = this.#beyond === "wait"
       ? workflow.takeInTurn(context.id, asked)
       : workflow.take(context.id, asked);

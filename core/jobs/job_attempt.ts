@@ -158,7 +158,7 @@ export class JobAttempt<R> {
     const { clock } = this.#tools;
     const { part, provider } = this.#course;
     const cause = this.#failure === undefined ? undefined : { cause: this.#failure };
-    const error = new JobTimeoutError({ timeoutMs, part, provider }, cause);
+    const error = new JobTimeoutError({ job: context.id, timeoutMs, part, provider }, cause);
     this.#course.cutOff();
     stop.stop(error);
     dropFaults(() => context.signalTimeout());

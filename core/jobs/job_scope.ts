@@ -81,6 +81,13 @@ export class JobScope {
    * not a whole number, 0 or more.
    */
   settle(binding: ModelBinding, actual: number | null | undefined): void {
+    if (!this.models.includes(binding)) {
+      throw new InvalidStateError(
+        `Cannot settle ${
+          show(binding)
+        }: the job did not declare that call, call JobRequirements.model() before`,
+      );
+    }
     const bucket = this.account(binding);
     if (!(bucket instanceof TokenBucketRateLimiter)) return;
     const isKnown = actual !== null && actual !== undefined && !Number.isNaN(actual);

@@ -79,7 +79,13 @@ async function summarize(report: number): Promise<void> {
         }),
         signal: scope.signal,
       });
-      return await (await checkedResponse(response, { provider: "anthropic" })).json();
+      const answered = await checkedResponse(response, { provider: "anthropic" });
+      try {
+        return await answered.json();
+      } catch (error) {
+        scope.recordCost(reservationCost(call)); // It was answered, and the usage went with the rest of the body.
+        throw error;
+      }
     });
     const usage = callUsage("anthropic", answer.usage);
     scope.recordCost(usage === null ? reservationCost(call) : callCost(claude, usage));
@@ -113,6 +119,7 @@ for (const end of ends) {
   if (end.status === "rejected" && end.reason instanceof CancellationError) left++; // For the next time.
   else if (end.status === "rejected") console.error(end.reason);
 }
+if (left > 0) process.exitCode = 130; // As a shell says of Ctrl-C.
 const stored = await withDatabase(writes, db, (tx) => tx.select().from(summaries), { readOnly: true });
 console.log(`${stored.length} stored, ${left} left, spent ${ledger.spent("summaries", "USD")}`);
 console.log(

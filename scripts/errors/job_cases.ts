@@ -76,7 +76,7 @@ function spend(prices: ModelPrices | null): Promise<unknown> {
   const ledger = new CostLedger();
   ledger.cap("nightly", new Cost(1, "USD"));
   const runner = runnerOf({ spendGates: new SpendGates().register(ledger) });
-  const context = createJobContext({ metadata: { workflow: "nightly" } });
+  const context = createJobContext({ id: "report 7", metadata: { workflow: "nightly" } });
   return thrownBy(() => runner.run(needs().model(callOf(prices)), () => "never", { context }));
 }
 
@@ -84,7 +84,9 @@ function spend(prices: ModelPrices | null): Promise<unknown> {
 async function runTooLong(): Promise<unknown> {
   const work: JobWork<never> = ({ signal }) =>
     new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-  const error = thrownBy(() => runnerOf().run(needs(1_000), work));
+  const error = thrownBy(() =>
+    runnerOf().run(needs(1_000), work, { context: createJobContext({ id: "report 7" }) })
+  );
   await clock.advance(1_000);
   return await error;
 }
@@ -142,7 +144,7 @@ export const JOB_CASES: readonly ErrorCase[] = [
       "An attempt of a job took longer than its `timeoutMs`; its handles were closed and its permits given back",
     remedy:
       "Give it more time or less to do. `part` says what it was at; whether a commit that it was at took place is not known.",
-    template: "The job ran longer than its timeoutMs of <ms> ms; it was at <part>",
+    template: "Job <id> ran longer than its timeoutMs of <ms> ms; it was at <part>",
     provoke: runTooLong,
   },
   {
@@ -158,7 +160,7 @@ export const JOB_CASES: readonly ErrorCase[] = [
     remedy:
       'Where `isFinal` is false, running jobs stand in the way, whose commitments shrink to what they really cost: ask again later, or make the ledger with `beyond: "wait"`. Otherwise raise the cap.',
     template:
-      "Cannot start the job: the workflow <name> has spent <cost> and committed <cost>, and this job's reservation of <cost> " +
+      "Cannot start job <id>: the workflow <name> has spent <cost> and committed <cost>, and this job's reservation of <cost> " +
       "would exceed its cap of <cost>",
     provoke: () => spend(DOLLARS),
   },
@@ -167,7 +169,7 @@ export const JOB_CASES: readonly ErrorCase[] = [
     when: "The workflow has a cap, and the model's spec says nothing of its prices",
     remedy: "Give the spec `prices`; 0 is a price.",
     template:
-      "Cannot start the job: the workflow <name> has a spend cap, and the model <model> has no prices to count against it. " +
+      "Cannot start job <id>: the workflow <name> has a spend cap, and the model <model> has no prices to count against it. " +
       "Use a model with prices.",
     provoke: () => spend(null),
   },
@@ -176,7 +178,7 @@ export const JOB_CASES: readonly ErrorCase[] = [
     when: "The workflow has caps, but none in the currency of the model's prices",
     remedy: "Set a cap in that currency as well, or use another model.",
     template:
-      "Cannot start the job: the workflow <name> has a spend cap, and the model <model> is priced in <currency>, in which " +
+      "Cannot start job <id>: the workflow <name> has a spend cap, and the model <model> is priced in <currency>, in which " +
       "there is none. Use a model priced in <currencies>.",
     provoke: () => spend({ ...DOLLARS, currency: "EUR" }),
   },
