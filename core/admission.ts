@@ -1,4 +1,5 @@
 import { admit, tryAdmit } from "./admitting.ts";
+import type { Clock } from "./clock.ts";
 import { type AdmissionError, InvalidStateError } from "./errors.ts";
 import { Demand, snapshotOf } from "./demand.ts";
 import { type Explanation, explanation, viewAccounts } from "./explanation.ts";
@@ -41,6 +42,11 @@ export class Admission {
   /** How many callers wait now. */
   get queueSize(): number {
     return this.#monitor.size;
+  }
+
+  /** The clock that it goes by. */
+  get clock(): Clock {
+    return this.#monitor.clock;
   }
 
   /** The account that every demand with entries meets first: as given, or the runtime's own gate; null for none. */

@@ -153,7 +153,6 @@ export class JobWorld {
     this.runner = new JobRunner(this.admission, {
       accounts: registry,
       http,
-      clock,
       logger,
       random: () => 0,
       ...options,

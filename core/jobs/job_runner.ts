@@ -2,7 +2,7 @@ import type { Admission } from "../admission.ts";
 import type { RateLimiter } from "../account.ts";
 import { HttpConnectionGate } from "../accounts/http_connection_gate.ts";
 import { checkedNumber } from "../checked_number.ts";
-import { type Clock, isClock, systemClock } from "../clock.ts";
+import { type Clock, isClock } from "../clock.ts";
 import { untilClosed } from "../closing.ts";
 import { createJobContext, type JobContext } from "../context.ts";
 import { SpendCapError } from "../errors.ts";
@@ -44,7 +44,7 @@ export interface JobRunnerOptions {
    * out. What the provider asks for is waited for in any case.
    */
   pauseMs?: (signal: RetrySignal, reruns: number) => number;
-  /** Of time limits and pauses; the system's when left out. It should be the Admission's own. */
+  /** Of time limits and pauses; the Admission's when left out. */
   clock?: Clock;
   /** The chance behind the pauses of `retryDelayMs`, from 0, below 1; `Math.random` when left out. */
   random?: () => number;
@@ -114,9 +114,9 @@ export class JobRunner {
   /** A runner of jobs on this admission. @throws TypeError or RangeError naming what is not as said. */
   constructor(admission: Admission, options: JobRunnerOptions = {}) {
     checkOptionNames("Cannot make a JobRunner:", options, OPTIONS);
-    const { accounts = new RateLimiterRegistry(), clock = systemClock, spendGates = new SpendGates() } =
-      options;
+    const { accounts = new RateLimiterRegistry(), spendGates = new SpendGates() } = options;
     if (typeof admission?.admit !== "function") throw unfit("admission", admission, "an Admission");
+    const { clock = admission.clock } = options;
     if (!(accounts instanceof RateLimiterRegistry) && !(accounts instanceof RateLimiterFactory)) {
       throw unfit("accounts", accounts, "a RateLimiterRegistry or a RateLimiterFactory");
     }

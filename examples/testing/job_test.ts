@@ -15,12 +15,12 @@ import { ManualClock } from "../../testing/mod.ts";
 
 const GPT = { id: "gpt", tpm: 60_000, rpm: 600, maxContextTokens: 100_000, maxOutputTokens: 8_000 };
 
-/** One clock for the Admission, the accounts and the runner. */
+/** One clock for the accounts and the Admission, which its runner goes by. */
 function open() {
   const clock = new ManualClock();
   const admission = new Admission({ memory: null, clock }).start();
   const accounts = new RateLimiterFactory({ clock });
-  const runner = new JobRunner(admission, { accounts, clock, pauseMs: () => 2_000 });
+  const runner = new JobRunner(admission, { accounts, pauseMs: () => 2_000 });
   const call = new ModelBinding({ model: GPT, depth: "IMMEDIATE", input: 20_000, output: 5_000 });
   return { clock, accounts, runner, needs: new JobRequirements({ timeoutMs: 10_000 }).model(call) };
 }
