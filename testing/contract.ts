@@ -6,7 +6,9 @@ import {
   type RateLimiter,
   UncorrectableError,
 } from "../mod.ts";
+import { checkIdentity, checkSnapshot } from "./check_identity.ts";
 import { check, checkRunner, refuses, same, shown } from "./checks.ts";
+import { instants } from "./contract_instants.ts";
 import type { ManualClock } from "./manual_clock.ts";
 
 /** The two functions of a test runner that a suite needs. */
@@ -49,6 +51,7 @@ export function rateLimiterContract<T>(name: string, make: MakeSubject<T>, runne
   }
   runner.describe(`${name}, as an account`, () => {
     questions(make, runner);
+    instants(make, runner);
     movements(make, runner);
     waking(make, runner);
     inLine(make, runner);
@@ -57,6 +60,16 @@ export function rateLimiterContract<T>(name: string, make: MakeSubject<T>, runne
 
 function times<T>({ amount }: ContractSubject<T>, count: number): T[] {
   return new Array<T>(count).fill(amount);
+}
+
+/** Whether the answer is anything but false; a refusal is a no as well. */
+function isYes(ask: () => unknown): boolean {
+  try {
+    return ask() !== false;
+  } catch (error) {
+    if (error instanceof UncorrectableError) return false;
+    throw error;
+  }
 }
 
 function questions<T>(make: MakeSubject<T>, { it }: TestRunner): void {
@@ -90,30 +103,29 @@ function questions<T>(make: MakeSubject<T>, { it }: TestRunner): void {
     same(account.tryTake(times(subject, room), []), true, "tryTake() of everything after a refusal");
   });
 
-  it("names an instant at which it fits, or null when only an event can help", async () => {
+  it("decides the amounts of one call together, and refuses none that fit another time", () => {
     const subject = make();
-    const { account, clock, room } = subject;
-    account.tryTake(times(subject, room), []);
-    const instant = account.earliestFit(times(subject, 1), []);
-    if (account.replenishment === "RELEASE" && instant === null) return;
-    same(typeof instant, "number", "the kind of instant that a metered account names when short");
-    await clock.advanceTo(instant!);
-    same(account.fits(times(subject, 1), []), true, "fits() at the instant it named");
+    const { account, room } = subject;
+    check(
+      !isYes(() => account.fits(times(subject, room + 1), [])),
+      "fits() of one more than there is should be false",
+    );
+    check(
+      !isYes(() => account.tryTake(times(subject, room + 1), [])),
+      "tryTake() of one more than there is should be false",
+    );
+    same(account.tryTake(times(subject, 1), []), true, "tryTake() of one");
+    same(account.fits(times(subject, room), []), false, "fits() of one more than is left");
+    same(account.tryTake(times(subject, room), []), false, "tryTake() of one more than is left");
   });
 
   it("says what an amount debits, by a name that stays", () => {
-    const { account, amount } = make();
+    const subject = make();
+    const { account, amount } = subject;
     const identity: LimiterIdentity = account.accountFor(amount);
-    check(identity.limiterName.length > 0, "limiterName should not be empty");
+    checkIdentity(identity);
     same(account.accountFor(amount), identity, "accountFor() of the same amount");
-    const { capacity, currentInUse } = identity;
-    check(Number.isFinite(capacity), `capacity: it is ${shown(capacity)}, it should be a finite number`);
-    check(
-      Number.isFinite(currentInUse) && currentInUse >= 0,
-      `currentInUse: it is ${shown(currentInUse)}, it should be a finite number, 0 or more`,
-    );
-    check(identity.status.summary().length > 0, "status.summary() should say something");
-    check(identity.statusIndicator !== "", "statusIndicator should be null when nominal");
+    checkSnapshot(identity, () => account.tryTake(times(subject, 1), []));
   });
 }
 
@@ -128,6 +140,17 @@ function movements<T>(make: MakeSubject<T>, { it }: TestRunner): void {
       account.give(all);
     }
     same(account.fits(all, []), true, "fits() of everything after it was given back");
+  });
+
+  it("gives back no more than was given to it", () => {
+    const subject = make();
+    const { account, room } = subject;
+    same(account.tryTake(times(subject, room), []), true, "tryTake() of everything");
+    for (let back = 1; back <= room; back++) {
+      account.give(times(subject, 1));
+      same(account.fits(times(subject, back), []), true, `fits() of the ${back} given back`);
+      if (back < room) same(account.fits(times(subject, back + 1), []), false, `fits() of more than ${back}`);
+    }
   });
 
   it("takes its own amount alone, whatever is ahead", () => {
