@@ -8,7 +8,9 @@ export class ContractError extends Error {
 
 /** A value for a message. */
 export function shown(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value) : String(value);
+  if (typeof value !== "function") return typeof value === "string" ? JSON.stringify(value) : String(value);
+  const isClass = Object.getOwnPropertyDescriptor(value, "prototype")?.writable === false;
+  return `${isClass ? "the class" : "function"} ${value.name || "(anonymous)"}`;
 }
 
 /** @throws TypeError when a suite is given no test runner. */
