@@ -3,7 +3,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";
 import { admit } from "../adapters/hono.ts";
-import { Admission } from "../mod.ts";
+import {
+  Admission,
+  CountingGate,
+  ElasticWindowRateLimiter,
+  KeyedRateLimiter,
+  TokenBucketRateLimiter,
+} from "../mod.ts";
 import { rateLimiterContract } from "../testing/mod.ts";
 
 class Named {
@@ -32,5 +38,22 @@ describe("A value in a message", () => {
     assert.throws(() => rateLimiterContract("a", () => ({}) as never, Named as never), {
       message: /^Cannot run rateLimiterContract: the runner is the class Named, /,
     });
+  });
+
+  it("is said to be no name where options come first", () => {
+    const options = { tpm: 60, rpm: 60, maxRequests: 3, baseWindowMs: 1_000 } as never;
+    const without: readonly [kind: string, make: () => unknown][] = [
+      ["ElasticWindowRateLimiter", () => new ElasticWindowRateLimiter(options, undefined as never)],
+      ["TokenBucketRateLimiter", () => new TokenBucketRateLimiter(options, undefined as never)],
+      ["CountingGate", () => new CountingGate(options, undefined as never, undefined)],
+      ["KeyedRateLimiter", () => new KeyedRateLimiter(options, () => null as never, undefined as never)],
+    ];
+    for (const [kind, make] of without) {
+      assert.throws(make, {
+        name: "TypeError",
+        message:
+          `Cannot make a ${kind}: name is an object of class Object, it should be a non-empty string, the first argument`,
+      });
+    }
   });
 });

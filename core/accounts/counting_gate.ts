@@ -1,4 +1,5 @@
 import { base, NativeAccount } from "./native.ts";
+import { checkName } from "./native_checks.ts";
 import type { NativeClass } from "./native_class.ts";
 import { unitTally } from "./refusals.ts";
 import type { LimiterCategory, Replenishment } from "../account.ts";
@@ -42,6 +43,7 @@ export class CountingGate extends NativeAccount<void> {
    * @throws TypeError or RangeError when one of them, or the clock, is not as said.
    */
   constructor(name: string, capacity: number, options: CountingGateOptions = {}) {
+    checkName(new.target.name, name);
     checkOptionNames("Cannot make a CountingGate:", options, OPTIONS);
     super(name, CountingGate.#native, options.clock);
     this.#capacity = checkedCapacity(`Cannot make ${show(name)}: capacity is`, capacity);

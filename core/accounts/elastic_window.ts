@@ -1,4 +1,5 @@
 import { base, NativeAccount } from "./native.ts";
+import { checkName } from "./native_checks.ts";
 import type { NativeClass } from "./native_class.ts";
 import { getterOf } from "./native_verbs.ts";
 import { type Tally, unitTally } from "./refusals.ts";
@@ -64,6 +65,7 @@ export class ElasticWindowRateLimiter extends NativeAccount<void> {
    * `requiresHttpConnection`.
    */
   constructor(name: string, options: ElasticWindowOptions) {
+    checkName(new.target.name, name);
     const checked = checkedWindowOptions(name, options);
     super(name, ElasticWindowRateLimiter.#native, options.clock);
     this.#options = checked;

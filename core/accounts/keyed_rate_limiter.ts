@@ -2,6 +2,7 @@ import { CountingGate } from "./counting_gate.ts";
 import { ElasticWindowRateLimiter } from "./elastic_window.ts";
 import { isKept, type KeyedAccount, KeyTable } from "./key_table.ts";
 import { keeping } from "./native.ts";
+import { checkName } from "./native_checks.ts";
 import { TokenBucketRateLimiter } from "./token_bucket.ts";
 import { checkedNumber } from "../checked_number.ts";
 import { CorrectableError } from "../errors.ts";
@@ -209,11 +210,7 @@ function checkedOptions<A extends KeyedAccount>(
   make: unknown,
   options: KeyedRateLimiterOptions<A>,
 ): { maxKeys: number; beyond: "refuse" | "share"; overflow: A | null } {
-  if (typeof name !== "string" || name === "") {
-    throw new TypeError(
-      `Cannot make a KeyedRateLimiter: name is ${show(name)}, it should be a non-empty string`,
-    );
-  }
+  checkName("KeyedRateLimiter", name);
   const what = `Cannot make ${show(name)}:`;
   if (typeof make !== "function") {
     throw new TypeError(

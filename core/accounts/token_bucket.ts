@@ -1,4 +1,5 @@
 import { base, NativeAccount } from "./native.ts";
+import { checkName } from "./native_checks.ts";
 import type { NativeClass } from "./native_class.ts";
 import type { Tally } from "./refusals.ts";
 import type { LimiterCategory, Replenishment } from "../account.ts";
@@ -58,6 +59,7 @@ export class TokenBucketRateLimiter extends NativeAccount<number> {
    * @throws TypeError or RangeError when the name, a cap, the clock or the logger is not as said.
    */
   constructor(name: string, options: TokenBucketOptions) {
+    checkName(new.target.name, name);
     checkOptionNames("Cannot make a TokenBucketRateLimiter:", options, OPTIONS);
     const caps = checkedCaps(`Cannot make ${show(name)}:`, options);
     super(name, TokenBucketRateLimiter.#native, options.clock);
