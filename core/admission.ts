@@ -89,7 +89,8 @@ export class Admission {
   }
 
   /**
-   * The attempt alone: a grant, or null when the demand has to wait or somebody waits already. It never waits.
+   * The attempt alone: a grant, or null when the demand has to wait. It never waits and never overtakes: while anybody waits, for
+   * whatever account, it is null, also where `explain` says that the demand fits.
    *
    * @throws UncorrectableError when an account can never grant its part, and as `admit` rejects.
    */

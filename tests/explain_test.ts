@@ -55,6 +55,22 @@ describe("explain", () => {
   );
 
   it(
+    "BEY-40 says that a demand fits which admit would grant, while tryAdmit overtakes nobody and is null",
+    scenario(async (world) => {
+      const [gate, other] = [world.gate("gate", 1), world.gate("other", 1)];
+      const admission = world.admission();
+      const holder = await admission.admit(new Demand().add(gate));
+      const waiting = admission.admit(new Demand().add(gate));
+      const free = () => new Demand().add(other);
+      assert.deepEqual([admission.explain(free()).fits, admission.tryAdmit(free())], [true, null]);
+      (await admission.admit(free())).release();
+      holder.release();
+      (await waiting).release();
+      assert.ok(admission.tryAdmit(free()), "nobody waits any more");
+    }),
+  );
+
+  it(
     "BEY-40 behind a line it counts what the head has set aside",
     scenario(async (world) => {
       const [gate, other] = [world.gate("gate", 3), world.gate("other", 1)];
