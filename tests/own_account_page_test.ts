@@ -18,6 +18,7 @@ describe("The page of own accounts", () => {
       readFileSync(new URL(file, FOLDER), "utf8")
         .replace("../../mod.ts", "@sluice/admission")
         .replace("../../testing/mod.ts", "@sluice/admission/testing")
+        .replace("@std/testing/bdd", "node:test")
     );
     assert.ok(sources.length > 2);
     assert.deepEqual(quoted.toSorted(), sources.toSorted());
