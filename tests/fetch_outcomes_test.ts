@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";
 import {
   AbstractRateLimiter,
+  CountingGate,
   ElasticWindowRateLimiter,
   type LimiterStatus,
   type UpstreamFailure,
@@ -144,6 +145,81 @@ describe("Other accounts of the demand", () => {
         await heard(hang(controller, reason), undefined, chat({}, { signal: controller.signal })),
         expected,
       );
+    }
+  });
+
+  /** A window's state after 24 calls at once with 700 ms each, of a service that four may ask at a time. */
+  async function afterRush(answerMs: number): Promise<{ state: string; timedOut: number; heard: string[] }> {
+    const world = new FetchWorld();
+    const { clock } = world;
+    const window = new ElasticWindowRateLimiter("upstream", {
+      maxRequests: 100,
+      baseWindowMs: 1000,
+      clock,
+    });
+    const listener = new Listener(world);
+    const fetch = world.fetch((_, __, { signal }) =>
+      new Promise((resolve, reject) => {
+        const timer = clock.setTimer(answerMs, () => resolve(completion()));
+        signal.addEventListener("abort", () => (timer.cancel(), reject(signal.reason)));
+      }), {
+      http: new CountingGate("places", 4),
+      demand: (demand) => demand.add(window).add(listener, "chat"),
+    });
+    const calls = Array.from({ length: 24 }, () => {
+      const controller = new AbortController();
+      clock.setTimer(700, () => controller.abort(new DOMException("late", "TimeoutError")));
+      const text = fetch(CHAT_URL, chat({}, { signal: controller.signal })).then((answer) => answer.text());
+      return follow(text);
+    });
+    for (let i = 0; i < 1000; i += 50) await clock.advance(50);
+    const timedOut = calls.filter(({ error }) => (error as Error)?.name === "TimeoutError").length;
+    return { state: window.circuitState, timedOut, heard: listener.heard };
+  }
+
+  it("hear nothing of a time limit of which more went on the line than on the request", async () => {
+    const { state, timedOut, heard } = await afterRush(200);
+    assert.deepEqual([state, timedOut], ["HEALTHY", 12]);
+    assert.deepEqual(heard, Array(12).fill("success chat 0"));
+    const hanging = await afterRush(10_000);
+    assert.equal(hanging.timedOut, 24);
+    assert.deepEqual(hanging.heard, Array(4).fill("0 chat 0"), "of those that were sent at once");
+  });
+
+  it("hear of a time limit from a request that was out as long as its call had waited, or longer", async () => {
+    for (
+      const [isBody, outMs, expected] of [[false, 999, 0], [false, 1000, 1], [true, 999, 0], [
+        true,
+        1000,
+        1,
+      ]] as const
+    ) {
+      const world = new FetchWorld();
+      const listener = new Listener(world);
+      const controller = new AbortController();
+      const fetch = world.fetch((_, index, { signal }) => {
+        if (index === 0) return refusal(503);
+        const hung = (end: (reason: unknown) => void) =>
+          signal.addEventListener("abort", () => end(signal.reason));
+        return isBody
+          ? new Response(new ReadableStream({ start: (stream) => hung((reason) => stream.error(reason)) }))
+          : new Promise((_, reject) => hung(reject));
+      }, { demand: (demand) => demand.add(listener, "chat"), pauseMs: () => 1000 });
+      const text = follow(
+        fetch(CHAT_URL, chat({}, { signal: controller.signal })).then((answer) => answer.text()),
+      );
+      await world.settle();
+      await world.clock.advance(1000); // The pause before the retry.
+      await world.clock.advance(outMs);
+      controller.abort(new DOMException("late", "TimeoutError"));
+      await world.settle();
+      assert.equal((text.error as Error).name, "TimeoutError");
+      assert.deepEqual(
+        listener.heard,
+        ["503 chat 1", ...Array(expected).fill("0 chat 1")],
+        `${isBody} ${outMs}`,
+      );
+      world.assertIdle();
     }
   });
 

@@ -11,7 +11,9 @@ import { pause } from "./pause.ts";
  * needs are its own, all at once, and holds them until the body of its response is read to the end, cancelled or collected. It
  * takes what fetch takes and answers what fetch answers, so it goes wherever a client takes a `fetch`.
  *
- * - A signal that aborts ends the wait, the request or the body, whichever it meets, with the signal's reason.
+ * - A signal that aborts ends the wait, the request or the body, whichever it meets, with the signal's reason. A time limit
+ *   (`AbortSignal.timeout`) counts as a failure of the service only when the request was out at least as long as its call had
+ *   waited before it was sent: give `admit: { timeoutMs }` well below it.
  * - 429, overload and passing faults are retried after a pause that is at least as long as the provider asked for; permits are
  *   given back before it and asked for anew after it. When there is no retry left, or the pause would be too long, the response
  *   is handed on as it is. Exhausted quota, a body that is a stream, and what fails after the response has begun are not retried.
@@ -25,8 +27,9 @@ import { pause } from "./pause.ts";
 export function admittedFetch(options: AdmittedFetchOptions): Fetch {
   const checked = checkedOptions(options);
   return async (input, init) => {
+    const sinceMs = checked.clock.now();
     const outgoing = await outgoingOf(input, init);
-    return await answerOf(callOf(checked, outgoing));
+    return await answerOf(callOf(checked, outgoing, sinceMs));
   };
 }
 

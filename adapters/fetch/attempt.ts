@@ -50,28 +50,39 @@ async function admitted({ outgoing: { signal }, options, demand, admit, bucket }
 
 async function send(call: Call, grant: Grant, pacing: Pacing): Promise<Attempted> {
   const { input, init, signal } = call.outgoing;
+  const sentMs = call.options.clock.now();
   let response: Response;
   try {
     response = await call.options.fetch(input, init);
   } catch (error) {
     const fault: unknown = signal?.aborted ? signal.reason : error;
-    const verdict = verdictOnError(fault);
+    const verdict = hasMostlyWaited(call, sentMs) ? NO_FAULT : verdictOnError(fault);
     tellFault(call, verdict);
     const pauseMs = verdict.signal === null || signal?.aborted ? null : pacing(verdict.signal);
     if (pauseMs === null) throw fault;
     grant.release();
     return { pauseMs };
   }
-  return await judge(call, { grant, response, pacing });
+  return await judge(call, { grant, sentMs, response, pacing });
+}
+
+/**
+ * Whether an abort ended a request that was out for less time than its call had waited before. A time limit of the caller covers the
+ * line, the pauses and earlier attempts as well: whether the service was slow, nobody can tell from it then.
+ */
+function hasMostlyWaited({ options, outgoing, sinceMs }: Call, sentMs: number): boolean {
+  return outgoing.signal?.aborted === true && options.clock.now() - sentMs < sentMs - sinceMs;
 }
 
 interface Answered {
   readonly grant: Grant;
+  /** When the request was sent, by the clock. */
+  readonly sentMs: number;
   readonly response: Response;
   readonly pacing: Pacing;
 }
 
-async function judge(call: Call, { grant, response, pacing }: Answered): Promise<Attempted> {
+async function judge(call: Call, { grant, sentMs, response, pacing }: Answered): Promise<Attempted> {
   const body = openBody(response);
   const verdict = await verdictOnAnswer(
     { response, body, service: call.outgoing.view.url.host },
@@ -80,7 +91,7 @@ async function judge(call: Call, { grant, response, pacing }: Answered): Promise
   tellFault(call, verdict);
   if (response.ok) learn(call, response);
   const pauseMs = verdict.signal === null ? null : pacing(verdict.signal);
-  if (pauseMs === null) return { response: handOn(call, { grant, response, body, verdict }) };
+  if (pauseMs === null) return { response: handOn(call, { grant, sentMs, response, body, verdict }) };
   body?.reader.cancel().catch(() => {});
   grant.release();
   return { pauseMs };
@@ -117,12 +128,12 @@ interface HandedOn extends Omit<Answered, "pacing"> {
   readonly verdict: Verdict;
 }
 
-function handOn(call: Call, { grant, response, body, verdict }: HandedOn): Response {
+function handOn(call: Call, { grant, sentMs, response, body, verdict }: HandedOn): Response {
   const { signal } = call.outgoing;
   const reading = response.ok && call.model !== null
     ? answerReading(response.headers.get("content-type"))
     : null;
-  const lease = new Lease(finisher(call, { grant, reading, isOk: response.ok, verdict }), signal);
+  const lease = new Lease(finisher(call, { grant, sentMs, reading, isOk: response.ok, verdict }), signal);
   if (body !== null) return heldResponse(response, { body, lease, reading, signal });
   lease.end({ how: "whole" });
   return response;
@@ -130,6 +141,7 @@ function handOn(call: Call, { grant, response, body, verdict }: HandedOn): Respo
 
 interface Used {
   readonly grant: Grant;
+  readonly sentMs: number;
   readonly reading: AnswerReading | null;
   readonly isOk: boolean;
   readonly verdict: Verdict;
@@ -155,13 +167,16 @@ function settle({ bucket, options }: Call, { grant, reading }: Used, ending: End
 }
 
 /** A response that its consumer left, or aborted on purpose, did come; one that broke off for a reason unknown says nothing. */
-function tellEnd(call: Call, { isOk, reading }: Used, ending: Ending): void {
+function tellEnd(call: Call, { isOk, reading, sentMs }: Used, ending: Ending): void {
   const verdict = reading?.fault
     ? verdictOnError({ error: reading.fault })
     : ending.how === "failed"
     ? verdictOnError(ending.error)
     : NO_FAULT;
-  if (verdict.signal !== null) return tellFault(call, verdict);
+  if (verdict.signal !== null) {
+    if (reading?.fault || !hasMostlyWaited(call, sentMs)) tellFault(call, verdict);
+    return;
+  }
   if (reading?.fault || (ending.how === "failed" && call.outgoing.signal?.aborted !== true)) return;
   if (isOk) call.bucket?.recordSuccess();
   tellSuccess(call.demand, call.options.logger);

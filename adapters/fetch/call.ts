@@ -8,6 +8,8 @@ export interface Call {
   readonly outgoing: Outgoing;
   readonly demand: Demand;
   readonly admit: Omit<AdmitOptions, "signal">;
+  /** When it was made, by the clock. */
+  readonly sinceMs: number;
   /** Null when the request names none. */
   readonly model: ModelSpec | null;
   /** The bucket of the model; null when it has a gate, or the demand does not name it. */
@@ -19,7 +21,7 @@ export interface Call {
  *
  * @throws as the functions in the options, `Demand.add` and the accounts do.
  */
-export function callOf(options: CheckedOptions, outgoing: Outgoing): Call {
+export function callOf(options: CheckedOptions, outgoing: Outgoing, sinceMs: number): Call {
   const { view } = outgoing;
   const model = options.modelOf(view);
   const own = model?.maxConcurrent === null ? options.accounts.bucket(model) : null;
@@ -29,5 +31,13 @@ export function callOf(options: CheckedOptions, outgoing: Outgoing): Call {
   if (options.http !== null) derived.add(options.http);
   const demand = options.demand(derived, view) ?? derived;
   const isNamed = demand.entries.some(({ key }) => (key as unknown) === own);
-  return { options, outgoing, demand, admit: options.admit(view), model, bucket: isNamed ? own : null };
+  return {
+    options,
+    outgoing,
+    demand,
+    admit: options.admit(view),
+    sinceMs,
+    model,
+    bucket: isNamed ? own : null,
+  };
 }
