@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";
-import type { Demand } from "../mod.ts";
+import { CorrectableError, type Demand } from "../mod.ts";
 import type { OutgoingRequest } from "../adapters/fetch.ts";
+import { refusalResponse } from "../adapters/hono.ts";
 import { chat, CHAT_URL, completion, errorOf, FetchWorld } from "./fetch_world.ts";
 
 /** What the functions in the options see of a request, and what was sent. */
@@ -148,8 +149,10 @@ describe("A request", () => {
     const world = new FetchWorld();
     const own = world.fetch(() => completion());
     const error = await errorOf(own(CHAT_URL, chat({ model: "gtp" })));
-    assert.ok(error instanceof RangeError);
-    assert.match(error.message, /its model is "gtp", it should be one of gpt/);
+    assert.ok(error instanceof CorrectableError);
+    assert.equal(error.message, 'Cannot admit a request: its model is "gtp", it should be one of gpt');
+    const answer = refusalResponse(error);
+    assert.deepEqual([answer?.status, (await answer?.json()).detail], [422, error.message]);
     await (await own("https://api.test/v1/models")).text();
     assert.equal(world.bucket.currentInUse, 0);
     const open = world.fetch(() => completion(), {

@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";
 import { FakeProvider } from "../examples/llm_gateway/fake_provider.ts";
+import { answerTo } from "../examples/llm_gateway/gateway_answers.ts";
 import { SharedQuota } from "../examples/llm_gateway/shared_quota.ts";
 import { skimBucket } from "../examples/llm_gateway/skim_bucket.ts";
 import { SlidingWindow } from "../examples/llm_gateway/sliding_window.ts";
-import { Admission, Demand, headerReader, TokenBucketRateLimiter } from "../mod.ts";
+import { Admission, CorrectableError, Demand, headerReader, TokenBucketRateLimiter } from "../mod.ts";
 import { ManualClock } from "../testing/mod.ts";
 
 describe("A sliding window", () => {
@@ -104,5 +105,13 @@ describe("A shared quota", () => {
     accounts.updateLimits(spec, { tpm: 400, rpm: 8 });
     assert.deepEqual([bucket.status.maxTokens, bucket.status.maxRequests, reports], [200, 4, 1]);
     assert.equal(accounts.bucket(spec), bucket);
+  });
+});
+
+describe("What a caller of the gateway is told", () => {
+  it("of a model that there is not: 404, and which there are", async () => {
+    const answer = answerTo(new CorrectableError("it should be one of gpt"), new AbortController().signal);
+    assert.equal(answer.status, 404);
+    assert.equal((await answer.json()).error.code, "model_not_found");
   });
 });

@@ -1,4 +1,5 @@
 import {
+  CorrectableError,
   type CountingGate,
   type Logger,
   ModelSpec,
@@ -70,10 +71,11 @@ function checkLimits(
 }
 
 function unknownModel(model: string, known: readonly string[]): never {
-  throw new RangeError(
+  // Whoever sent the request can mend it, and may read this.
+  throw new CorrectableError(
     `Cannot admit a request: its model is ${JSON.stringify(model.slice(0, 100))}, it should be one of ${
       known.slice(0, 20).join(", ")
-    }; a function as models may answer null for others`,
+    }`,
   );
 }
 

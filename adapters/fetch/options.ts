@@ -34,9 +34,9 @@ export interface AdmittedFetchOptions {
   /**
    * The models that are asked, by the name they have on the wire, or a function that finds the model of a request. A request takes
    * its tokens from the bucket of its model, or a permit from its gate when the model has `maxConcurrent`. A request that names
-   * none takes neither, and so does one for which the function answers null; with a list, a name that is not in it is refused.
-   * Left out, there are none. The accounts of a list are made at once. One that there is already keeps its numbers; when the first
-   * list that named it had others, the logger is warned.
+   * none takes neither, and so does one for which the function answers null; with a list, a name that is not in it is refused with
+   * a CorrectableError, which tells the first twenty names. Left out, there are none. The accounts of a list are made at once. One
+   * that there is already keeps its numbers; when the first list that named it had others, the logger is warned.
    */
   readonly models?: readonly ModelSpecFields[] | ((request: OutgoingRequest) => ModelSpecFields | null);
   /**

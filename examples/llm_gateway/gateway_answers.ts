@@ -24,12 +24,12 @@ export function answerTo(error: unknown, callerSignal: AbortSignal): Response {
   if (callerSignal.aborted) return new Response(null, { status: CALLER_LEFT });
   const isLate = error instanceof DOMException && error.name === "TimeoutError";
   if (isLate) return failure(504, { code: "timeout", message: "The provider took too long" });
-  if (error instanceof RangeError) return failure(404, { code: "model_not_found", message: error.message });
   return failure(502, { code: "bad_gateway", message: "The provider cannot be reached" });
 }
 
 function refusal(error: AdmissionError): Response {
   const { code, message } = error;
+  if (code === "correctable") return failure(404, { code: "model_not_found", message });
   if (code === "uncorrectable") return failure(400, { code: "request_too_large", message });
   const { retryAfterMs } = error as { retryAfterMs?: number | null };
   const isTold = typeof retryAfterMs === "number" && Number.isFinite(retryAfterMs);

@@ -5,12 +5,14 @@ import {
   ElasticWindowRateLimiter,
   KeyedRateLimiter,
   ModelBinding,
+  RateLimiterFactory,
   RateLimiterRegistry,
   STDIOEndpoint,
   STDIOEndpoints,
   TokenBucketRateLimiter,
   UpstreamFailure,
 } from "../../mod.ts";
+import { admittedFetch } from "../../adapters/fetch.ts";
 import { ManualClock } from "../../testing/mod.ts";
 import { type ErrorCase, thrownBy } from "./case.ts";
 
@@ -72,6 +74,14 @@ function noContext(): Promise<unknown> {
   const model = { id: "gpt", tpm: 90_000, maxContextTokens: 8_000, maxOutputTokens: 4_000 };
   const call = new ModelBinding({ model, depth: "IMMEDIATE", input: 6_000, output: 4_000 });
   return thrownBy(() => call.price());
+}
+
+function unknownModel(): Promise<unknown> {
+  const models = [{ id: "gpt-5", tpm: 90_000 }, { id: "gpt-5-mini", tpm: 90_000 }];
+  const accounts = new RateLimiterFactory({ clock });
+  const ask = admittedFetch({ admission, provider: "openai", models, accounts, clock });
+  const body = JSON.stringify({ model: "gpt-6" });
+  return thrownBy(() => ask("https://api.openai.com/v1/responses", { method: "POST", body }));
 }
 
 /** What accounts of each kind meet. */
@@ -150,6 +160,14 @@ export const ACCOUNT_CASES: readonly ErrorCase[] = [
     remedy: "Refuse the request, or use a hash as the key.",
     template: "Cannot limit a key of <limiter>: it has <n> characters, it should have at most <n>",
     provoke: () => thrownBy(() => new Demand().add(keyedOf(1), "x".repeat(300))),
+  },
+  {
+    type: "CorrectableError",
+    when: "A request names a model that is not in the list of an `admittedFetch`",
+    remedy:
+      "Ask for one that is; `models` as a function may answer null for others, which then take no tokens.",
+    template: "Cannot admit a request: its model is <model>, it should be one of <models>",
+    provoke: unknownModel,
   },
   {
     type: "CorrectableError",
