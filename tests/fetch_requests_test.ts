@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";
-import { CorrectableError, type Demand } from "../mod.ts";
+import { CorrectableError } from "../mod.ts";
 import type { OutgoingRequest } from "../adapters/fetch.ts";
 import { refusalResponse } from "../adapters/hono.ts";
 import { chat, CHAT_URL, completion, errorOf, FetchWorld } from "./fetch_world.ts";
@@ -183,10 +183,6 @@ describe("A request", () => {
       const error = await errorOf(world.fetch(() => assert.fail(), { estimate })(CHAT_URL, chat())) as Error;
       assert.match(error.message, /"gpt".*amount/);
     }
-    const demand = () => 5 as unknown as Demand;
-    assert.ok(
-      await errorOf(world.fetch(() => assert.fail(), { demand })(CHAT_URL, chat())) instanceof TypeError,
-    );
     const pauseMs = () => {
       throw fault;
     };
@@ -195,6 +191,35 @@ describe("A request", () => {
       fault,
     );
     world.assertIdle();
+  });
+
+  it("whose demand or pauseMs answers something else rejects, with the answer in the message", async () => {
+    const world = new FetchWorld();
+    for (
+      const [option, answer, message, type] of [
+        ["demand", 5, /^Cannot admit a request: the answer of demand is 5, it should be a Demand/, TypeError],
+        [
+          "demand",
+          Promise.resolve(),
+          /demand is an object of class Promise, it should be .* not a promise/,
+          TypeError,
+        ],
+        [
+          "pauseMs",
+          NaN,
+          /^Cannot send a request again: the answer of pauseMs is NaN, it should be/,
+          RangeError,
+        ],
+        ["pauseMs", -5, /pauseMs is -5, it should be a number of milliseconds, 0 or more/, RangeError],
+        ["pauseMs", "10", /pauseMs is "10", it should be/, TypeError],
+      ] as const
+    ) {
+      const down = world.fetch(() => new Response("", { status: 503 }), { [option]: () => answer });
+      const error = await errorOf(down(CHAT_URL, chat()));
+      assert.ok(error instanceof type, `${error}`);
+      assert.match(error.message, message);
+      world.assertIdle();
+    }
   });
 
   it("waits in line as the options say, one by one or for all", async () => {

@@ -1,4 +1,5 @@
 import type { RetrySignal } from "../../mod.ts";
+import { show } from "../show.ts";
 import { attemptCall, type Pacing } from "./attempt.ts";
 import { type Call, callOf } from "./call.ts";
 import { type AdmittedFetchOptions, type CheckedOptions, checkedOptions } from "./options.ts";
@@ -71,6 +72,13 @@ interface Failed {
 function pauseOf(options: CheckedOptions, { signal, reruns, canRepeat }: Failed): number | string {
   if (!canRepeat) return "its body is a stream and cannot be sent twice";
   if (reruns >= options.maxRetries) return `its ${options.maxRetries} retries are used up`;
-  const pauseMs = Math.max(options.pauseMs(signal, reruns), signal.retryAfterMs ?? 0);
+  const pauseMs = Math.max(checkedPause(options.pauseMs(signal, reruns)), signal.retryAfterMs ?? 0);
   return pauseMs <= options.maxPauseMs ? pauseMs : `the pause of ${pauseMs} ms would be too long`;
+}
+
+function checkedPause(answer: unknown): number {
+  if (typeof answer === "number" && answer >= 0) return answer;
+  const message = `Cannot send a request again: the answer of pauseMs is ${show(answer)}, ` +
+    "it should be a number of milliseconds, 0 or more";
+  throw typeof answer === "number" ? new RangeError(message) : new TypeError(message);
 }

@@ -1,4 +1,5 @@
 import { type AdmitOptions, Demand, type ModelSpec, type TokenBucketRateLimiter } from "../../mod.ts";
+import { show } from "../show.ts";
 import type { CheckedOptions } from "./options.ts";
 import type { Outgoing } from "./outgoing.ts";
 
@@ -29,7 +30,7 @@ export function callOf(options: CheckedOptions, outgoing: Outgoing, sinceMs: num
   if (model !== null && own !== null) derived.add(own, options.estimate(view, model));
   else if (model !== null) derived.add(options.accounts.gate(model));
   if (options.http !== null) derived.add(options.http);
-  const demand = options.demand(derived, view) ?? derived;
+  const demand = checkedDemand(options.demand(derived, view) ?? derived);
   const isNamed = demand.entries.some(({ key }) => (key as unknown) === own);
   return {
     options,
@@ -40,4 +41,14 @@ export function callOf(options: CheckedOptions, outgoing: Outgoing, sinceMs: num
     model,
     bucket: isNamed ? own : null,
   };
+}
+
+function checkedDemand(answer: unknown): Demand {
+  if (answer instanceof Demand) return answer;
+  throw new TypeError(
+    `Cannot admit a request: the answer of demand is ${
+      show(answer)
+    }, it should be a Demand, not a promise of one, ` +
+      "or undefined for the one that it is given",
+  );
 }
