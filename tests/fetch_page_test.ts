@@ -14,6 +14,8 @@ const FOLDER = new URL("examples/fetch/", ROOT);
 const PRINTS: Readonly<Record<string, RegExp>> = {
   "chat.ts": /^200 42 2 requests\nthrottle:1\.5x$/m,
   "circuit.ts": /^503 down HEALTHY\n503 down BLOCKED\ncircuit_blocked upstream$/m,
+  "gateway_errors.ts":
+    /^200 .*42.*\n422 .*"gpt-6.*\n413 A demand of 600019 .*\n499 \n504 .*too long\n502 .*reached\n503 .*Unavailable.*$/m,
 };
 
 function run(file: string): string {
@@ -31,6 +33,7 @@ describe("The page of the admitted fetch", () => {
     const sources = files.map((file) =>
       readFileSync(new URL(file, FOLDER), "utf8")
         .replace("../../adapters/fetch.ts", "@sluice/admission/fetch")
+        .replace("../../adapters/hono.ts", "@sluice/admission/hono")
         .replace("../../mod.ts", "@sluice/admission")
     );
     assert.deepEqual(quoted.toSorted(), sources.toSorted());

@@ -17,6 +17,7 @@ const fetch = admittedFetch({
   provider: "openai",
   models: [gpt],
   accounts,
+  admit: { timeoutMs: 20_000 }, // For each wait in line, well below the signal's time.
   pauseMs: () => 10, // Left out, a pause is drawn from 5 to 30 s, and longer each time.
   fetch: provider, // Left out, the global fetch.
 });

@@ -19,10 +19,12 @@ const ask = admittedFetch({
 });
 
 const userOf = (c: Context) => c.req.header("x-user") ?? "nobody"; // In earnest who signed in.
+const limited = admit({ demand: (c: Context) => new Demand().add(users, userOf(c)), timeoutMs: 0 });
+
 const app = new Hono();
 app.post(
   "/ask",
-  admit({ demand: (c: Context) => new Demand().add(users, userOf(c)), admission, timeoutMs: 0 }),
+  limited,
   async (c) => {
     const body = JSON.stringify({ model: "gpt-5-mini", messages: [] });
     const answer = await ask("https://api.openai.com/v1/chat/completions", {
