@@ -6,6 +6,7 @@ import { UncorrectableError } from "../errors.ts";
 import { messageOf } from "../faults.ts";
 import { show } from "../invariant.ts";
 import { type Logger, safeLogger } from "../logger.ts";
+import { FirstLimits } from "./first_limits.ts";
 import { type AnsweredCall, learnedLimits } from "./learned_limits.ts";
 import { ModelSpec, type ModelSpecFields } from "./model_spec.ts";
 import { checkOptionNames, type OptionNames } from "../option_names.ts";
@@ -18,7 +19,7 @@ export type LimiterClass<L extends RateLimiter<never>> = new () => L;
 export interface RateLimiterFactoryOptions {
   /** The clock of its buckets and gates; the system's when left out. It must be the Admission's own. */
   clock?: Clock;
-  /** The logger of its buckets; silent when left out. */
+  /** The logger of its buckets; it is warned once of each model of which a second spec has other limits. Silent when left out. */
   logger?: Logger;
 }
 
@@ -36,6 +37,8 @@ export class RateLimiterFactory {
   readonly #limiters = new Map<unknown, RateLimiter<never>>();
   readonly #buckets = new Map<string, TokenBucketRateLimiter>();
   readonly #gates = new Map<string, ModelGate>();
+  readonly #bucketLimits: FirstLimits;
+  readonly #gateLimits: FirstLimits;
   /** Classes whose constructors run now: one that asks for its own class would never end. */
   readonly #underConstruction = new Set<unknown>();
 
@@ -56,6 +59,8 @@ export class RateLimiterFactory {
     }
     this.#clock = clock;
     this.#logger = safeLogger(options.logger);
+    this.#bucketLimits = new FirstLimits(["tpm", "bucketRpm"], this.#logger);
+    this.#gateLimits = new FirstLimits(["maxConcurrent"], this.#logger);
   }
 
   /**
@@ -73,36 +78,40 @@ export class RateLimiterFactory {
   }
 
   /**
-   * The bucket of a model, by id: a second spec of that id gets the same one, and its numbers are not read again. It starts
-   * with the spec's `tpm` and `rpm`; a spec without rpm gets a thousandth of its tpm, at least 1.
+   * The bucket of a model, by id: a second spec of that id gets the same one, and its numbers are not read again; where they
+   * differ, the logger is warned. It starts with the spec's `tpm` and `rpm`; a spec without rpm gets a thousandth of its tpm, at
+   * least 1.
    *
    * @throws RangeError for a new id whose spec has no tpm, and as ModelSpec does.
    */
   bucket(spec: ModelSpecFields): TokenBucketRateLimiter {
-    const { id, tpm, bucketRpm } = ModelSpec.from(spec);
+    const checked = ModelSpec.from(spec);
+    const { id, tpm, bucketRpm } = checked;
     const known = this.#buckets.get(id);
-    if (known !== undefined) return known;
-    if (tpm === 0) {
+    if (known === undefined && tpm === 0) {
       throw new RangeError(
         `Cannot make a bucket for ${
           show(id)
         }: its tpm is 0, it should be 1 or more; a model limited by maxConcurrent has gate() instead`,
       );
     }
-    return this.#addBucket(id, { tpm, rpm: bucketRpm });
+    const bucket = known ?? this.#addBucket(id, { tpm, rpm: bucketRpm });
+    // A spec without tpm names no limits: its rpm is made up.
+    if (tpm > 0) this.#bucketLimits.meet(checked);
+    return bucket;
   }
 
   /**
-   * The gate of a model, by id: a second spec of that id gets the same one.
+   * The gate of a model, by id: a second spec of that id gets the same one, and where its number differs, the logger is warned.
    *
    * @throws TypeError for a spec without `maxConcurrent`, and as ModelSpec does.
    */
   gate(spec: ModelSpecFields): ModelGate {
     const checked = ModelSpec.from(spec);
     const known = checked.maxConcurrent === null ? undefined : this.#gates.get(checked.id);
-    if (known !== undefined) return known;
-    const gate = new ModelGate(checked, { clock: this.#clock });
+    const gate = known ?? new ModelGate(checked, { clock: this.#clock });
     this.#gates.set(checked.id, gate);
+    this.#gateLimits.meet(checked);
     return gate;
   }
 
@@ -158,6 +167,8 @@ export class RateLimiterFactory {
     this.#limiters.clear();
     this.#buckets.clear();
     this.#gates.clear();
+    this.#bucketLimits.clear();
+    this.#gateLimits.clear();
   }
 
   #addBucket(id: string, limits: TokenBucketCaps): TokenBucketRateLimiter {
