@@ -158,9 +158,10 @@ let compiled: WebAssembly.Module | null = null;
  * Supplies the compiled kernel on runtimes that forbid compiling while a request is handled. Call it before the first
  * account or Admission is used.
  *
+ * @param module a WebAssembly.Module; as an object here, because a program without the DOM's types has no name for it.
  * @throws TypeError when the argument is not a WebAssembly.Module.
  */
-export function setKernelModule(module: WebAssembly.Module): void {
+export function setKernelModule(module: object): void {
   if (!(module instanceof WebAssembly.Module)) {
     throw new TypeError(
       `Cannot set the kernel module: it is ${
@@ -206,8 +207,11 @@ export function kernelMemoryBytes(): number {
   return latestMemory === null ? 0 : latestMemory.buffer.byteLength;
 }
 
+/** A kernel with the buffer of its memory; a program without the DOM's types can read this declaration. */
+type WasmKernel = Kernel & { readonly memory: { readonly buffer: ArrayBufferLike } };
+
 /** A fresh WASM kernel. Costs about a millisecond the first time in a process. */
-export function wasmKernel(): Kernel & { readonly memory: WebAssembly.Memory } {
+export function wasmKernel(): WasmKernel {
   const exports = new WebAssembly.Instance(kernelModule(), {}).exports as unknown as KernelExports;
   const { memory } = exports;
   latestMemory = memory;

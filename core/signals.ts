@@ -1,5 +1,6 @@
 /** Whoever leaves when a signal aborts. It is the signal's listener itself: nothing is made for one that nobody shares. */
-export interface SignalListener extends EventListenerObject {
+export interface SignalListener {
+  handleEvent(): void;
   leave(reason: unknown): void;
 }
 

@@ -75,11 +75,9 @@ async function writeKernel(): Promise<void> {
     KERNEL_BASE64: string;
   };
   writeFileSync(join(PACKAGE, "kernel.wasm"), Buffer.from(KERNEL_BASE64, "base64"));
-  // TypeScript takes `import module from "@sluice/admission/kernel.wasm"` for a compiled module, as Workers give it.
-  writeFileSync(
-    join(PACKAGE, "kernel.d.ts"),
-    "declare const module: WebAssembly.Module;\nexport default module;\n",
-  );
+  // TypeScript takes `import module from "@sluice/admission/kernel.wasm"` for what setKernelModule takes, as Workers give it; the
+  // name WebAssembly.Module is in the types of the DOM and of Workers, which not everybody has.
+  writeFileSync(join(PACKAGE, "kernel.d.ts"), "declare const module: object;\nexport default module;\n");
 }
 
 function writeDeclarations(): void {

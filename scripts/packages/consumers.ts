@@ -19,6 +19,8 @@ export interface Consumer {
   /** All when left out; drizzle-orm takes the compiler six seconds each time. */
   readonly resolutions?: readonly Resolution[];
   readonly skipLibCheck?: boolean;
+  /** The compiler's own when left out, which have the DOM's types. */
+  readonly lib?: readonly string[];
 }
 
 const NODE_TYPES = ["@types/node", "undici-types"];
@@ -44,6 +46,24 @@ using grant = await admission.admit(new Demand().add(new CountingGate("gate", 1)
 // @ts-expect-error: it should be a provider that there is.
 export const ask = admittedFetch({ admission, provider: "nobody" });
 export const waited: number = grant.wallWaitMs;
+export const clock = new WorkersClock();
+`,
+  },
+  "the types of Node and none of the DOM": {
+    peers: NODE_TYPES,
+    lib: ["es2024"],
+    program: `import { Admission, CountingGate, Demand, setKernelModule } from "@sluice/admission";
+import { admittedFetch } from "@sluice/admission/fetch";
+import kernel from "@sluice/admission/kernel.wasm";
+import { ManualClock } from "@sluice/admission/testing";
+import { WorkersClock } from "@sluice/admission/workers";
+setKernelModule(kernel);
+// @ts-expect-error: it should be a module.
+setKernelModule("kernel.wasm");
+const admission = new Admission({ clock: new ManualClock() }).start();
+using grant = await admission.admit(new Demand().add(new CountingGate("gate", 1)), { signal: AbortSignal.timeout(1) });
+export const waited: number = grant.wallWaitMs;
+export const response: Response = await admittedFetch({ admission, provider: "openai" })("https://api.openai.com/v1");
 export const clock = new WorkersClock();
 `,
   },
@@ -120,12 +140,13 @@ function install(folder: string, { files }: PackedPackage, { peers, program }: C
 function compile(
   folder: string,
   resolution: Resolution,
-  { peers, skipLibCheck = false }: Consumer,
+  { peers, skipLibCheck = false, lib }: Consumer,
 ): string[] {
   const compilerOptions = {
     module: MODULES[resolution],
     moduleResolution: resolution,
     target: "es2022",
+    ...(lib === undefined ? {} : { lib }),
     types: peers.includes("@types/node") ? ["node"] : [],
     strict: true,
     exactOptionalPropertyTypes: true,
