@@ -11,7 +11,7 @@ function provider(): Promise<Response> {
 
 let requests = 0;
 const gpt = { id: "gpt-5-mini", tpm: 500_000, rpm: 500 };
-const accounts = new RateLimiterRegistry();
+const accounts = new RateLimiterRegistry(); // The process's one set; new RateLimiterFactory() is a set of its own.
 const fetch = admittedFetch({
   admission: new Admission().start(),
   provider: "openai",
@@ -28,6 +28,7 @@ const response = await fetch("https://api.openai.com/v1/chat/completions", {
   body: JSON.stringify({ model: "gpt-5-mini", max_completion_tokens: 500, messages: [] }),
   signal: AbortSignal.timeout(30_000), // For the wait, the pauses, the request and its body together.
 });
-const { usage } = await response.json(); // Read to its end: the permits are back, and the usage is settled.
+// Read to its end: the permits are back, and the usage is settled.
+const { usage } = await response.json() as { usage: { total_tokens: number } };
 console.log(response.status, usage.total_tokens, `${requests} requests`);
 console.log(accounts.bucket(gpt).statusIndicator); // The 429 has slowed the model down.

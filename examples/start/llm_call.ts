@@ -16,7 +16,8 @@ async function ask(content: string): Promise<number> {
     body: JSON.stringify({ model: "gpt-5-mini", max_completion_tokens: 500, messages }),
     signal: AbortSignal.timeout(30_000), // For the wait, the request and its body together.
   });
-  return (await response.json()).usage.total_tokens; // Read to its end: the permits are back, the usage is settled.
+  const { usage } = await response.json() as { usage: { total_tokens: number } };
+  return usage.total_tokens; // The body is read to its end: the permits are back, the usage is settled.
 }
 
 console.log(await Promise.all(["one", "two", "three"].map(ask)));

@@ -2,7 +2,7 @@
  * Users' programs, each with some of the peers installed and no others, compiled against the packed declarations with
  * `skipLibCheck: false`. What a peer's own declarations lack is not ours; drizzle-orm's do not compile alone.
  */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ROOT, runTool } from "../support/project.ts";
@@ -32,6 +32,9 @@ const sqlite = new SqliteResourceProvider("notes", { file: ":memory:", maxConcur
 new SqliteResourceProvider("notes", { file: ":memory:", maxConcurrent: "2" });
 export { admission, database, MysqlResourceProvider, PgResourceProvider, sqlite };
 `;
+
+/** What a reader of the README copies first. */
+const FIRST_START = /```ts\n(.*?)```/s.exec(readFileSync(join(ROOT, "README.md"), "utf8"))?.[1] ?? "";
 
 /** By what they have. */
 const CONSUMERS: Readonly<Record<string, Consumer>> = {
@@ -66,6 +69,14 @@ export const waited: number = grant.wallWaitMs;
 export const response: Response = await admittedFetch({ admission, provider: "openai" })("https://api.openai.com/v1");
 export const clock = new WorkersClock();
 `,
+  },
+  "the README's first program, on Node": {
+    peers: NODE_TYPES,
+    lib: ["es2024"],
+    program: `${FIRST_START}// @ts-expect-error: it should be text.
+ask(1);
+`,
+    resolutions: ["nodenext"],
   },
   "hono": {
     peers: ["hono"],
