@@ -124,7 +124,11 @@ describe("The options of an admitted fetch", () => {
         [{ models: [{ id: "a", tpm: 60 }], maxRetries: -1 }, /: maxRetries is -1/],
         [
           { provider: undefined },
-          /^Cannot make an admitted fetch: provider .* provider is undefined, .*anthropic/,
+          /^Cannot make an admitted fetch: provider is undefined, it should be one of openai, .*anthropic/,
+        ],
+        [
+          { clock: {} },
+          /^Cannot make an admitted fetch: clock is an object of class Object, it should be a Clock/,
         ],
       ] as [object, RegExp][]
     ) {

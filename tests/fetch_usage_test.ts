@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";
-import type { ProviderKey } from "../mod.ts";
+import { headerReader, type ProviderKey } from "../mod.ts";
 import { countedTokens } from "../adapters/fetch.ts";
 import { chat, CHAT_URL, events, FetchWorld, json, pieces } from "./fetch_world.ts";
 import {
@@ -159,6 +159,16 @@ describe("Usage that is not known", () => {
 });
 
 describe("Counting", () => {
+  it("refuses a provider that there is not, as its headers could not be read either", () => {
+    for (const provider of ["anthropc", "toString", "", ["openai"], undefined] as unknown as ProviderKey[]) {
+      assert.throws(() => headerReader(provider), RangeError);
+      assert.throws(() => countedTokens(provider, { total_tokens: 5 }), {
+        name: "RangeError",
+        message: /^Cannot count tokens: provider is .*, it should be one of openai, .*anthropic/,
+      });
+    }
+  });
+
   it("may be one's own: a model of Anthropic whose cache reads count", async () => {
     const world = new FetchWorld();
     const fetch = world.fetch(() => json({ usage: MESSAGE_USAGE }), {

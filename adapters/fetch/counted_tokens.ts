@@ -1,7 +1,29 @@
 import type { ProviderKey } from "../../mod.ts";
+import { show } from "../show.ts";
 
 /** What a response says about its usage: the members of its `usage` object, those of a stream's events put together. */
 export type ResponseUsage = Readonly<Record<string, unknown>>;
+
+/** Whether a provider's usage has no total, and what was read from the cache beside the input. */
+const IS_IN_PARTS: Readonly<Record<ProviderKey, boolean>> = {
+  openai: false,
+  "openai-compatible": false,
+  azure: false,
+  "azure-embeddings": false,
+  anthropic: true,
+  bedrock: false,
+  "bedrock-anthropic": true,
+  gemini: false,
+  "system-one": false,
+};
+
+/** @throws RangeError, which begins with `what`, for a provider that there is not. */
+export function checkProvider(what: string, provider: ProviderKey): void {
+  if (typeof provider === "string" && Object.hasOwn(IS_IN_PARTS, provider)) return;
+  throw new RangeError(
+    `${what} provider is ${show(provider)}, it should be one of ${Object.keys(IS_IN_PARTS).join(", ")}`,
+  );
+}
 
 /**
  * The tokens that a provider counts against its limits for a response, or null when the usage does not say enough: what is not
@@ -13,9 +35,12 @@ export type ResponseUsage = Readonly<Record<string, unknown>>;
  * Anthropic: `input_tokens`, `cache_creation_input_tokens` and `output_tokens`. What was read from the cache stands beside them and
  * does not count, but for a few older models (https://docs.anthropic.com/en/api/rate-limits): for these, give a function of your
  * own that adds `cache_read_input_tokens`.
+ *
+ * @throws RangeError for a provider that there is not.
  */
 export function countedTokens(provider: ProviderKey, usage: ResponseUsage): number | null {
-  if (provider === "anthropic" || provider === "bedrock-anthropic") {
+  checkProvider("Cannot count tokens:", provider);
+  if (IS_IN_PARTS[provider]) {
     const written = usage["cache_creation_input_tokens"] ?? 0;
     return sumOf([usage["input_tokens"], written, usage["output_tokens"]]);
   }

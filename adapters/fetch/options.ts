@@ -19,11 +19,11 @@ import {
   systemClock,
 } from "../../mod.ts";
 import { checkOptionNames, type OptionNames } from "../option_names.ts";
-import { countedTokens, type ResponseUsage } from "./counted_tokens.ts";
+import { checkProvider, countedTokens, type ResponseUsage } from "./counted_tokens.ts";
 import { estimateTokens } from "./estimate_tokens.ts";
 import { checkedModels, openAccount } from "./models.ts";
 import type { Fetch, OutgoingRequest } from "./outgoing.ts";
-import { checkedBy, refused } from "./refused.ts";
+import { refused } from "./refused.ts";
 
 /** What an admitted fetch may be given. */
 export interface AdmittedFetchOptions {
@@ -160,7 +160,7 @@ export function checkedOptions(options: AdmittedFetchOptions): CheckedOptions {
     accounts,
     clock,
     logger,
-    reader: checkedBy("provider or clock", () => headerReader(provider, { clock })),
+    reader: checkedReader(provider, clock),
     modelOf: models.of,
     http: checkedGate(options.http === undefined ? accounts.limiter(HttpConnectionGate) : options.http),
     demand: checkedFunction("demand", options.demand, (demand) => demand),
@@ -180,6 +180,16 @@ export function checkedOptions(options: AdmittedFetchOptions): CheckedOptions {
   // Accounts last: nothing is made for options that are refused.
   for (const spec of models.specs) openAccount(spec, checked);
   return checked;
+}
+
+/** @throws RangeError naming the provider, or TypeError naming the clock. */
+function checkedReader(provider: ProviderKey, clock: Clock): HeaderReader {
+  checkProvider("Cannot make an admitted fetch:", provider);
+  try {
+    return headerReader(provider, { clock });
+  } catch {
+    throw refused("clock", clock, "a Clock ({ now, wallNow, setTimer })");
+  }
 }
 
 /** What `Admission.admit` would refuse at the first request. */
