@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import { describe, it } from "@std/testing/bdd";
 import { sql } from "drizzle-orm";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
@@ -60,10 +61,18 @@ describe("Options of the embedded provider", () => {
       [{ busyTimeoutMs: "5" }, "TypeError", /busyTimeoutMs is "5", it should be a number/],
       [{ setUp: 1 }, "TypeError", /setUp is 1, it should be SQL text/],
       [{ clock: {} }, "TypeError", /clock/],
+      [
+        { schema: "x" },
+        "TypeError",
+        /schema is "x", it should be an object of tables.*: schema: \{ notes \}/,
+      ],
+      [{ schema: null }, "TypeError", /schema is null, it should be/],
+      [{ schema: [jobs] }, "TypeError", /schema is an object of class Array, it should be/],
+      [{ schema: jobs }, "TypeError", /schema is a table, it should be an object of tables/],
     ];
     for (const [options, name, message] of wrong) {
       const make = () => new SqliteResourceProvider("orders", { ...good, ...options } as typeof good);
-      assert.throws(make, { name, message }, JSON.stringify(options));
+      assert.throws(make, { name, message }, String(message));
     }
     assert.throws(() => new SqliteResourceProvider("", good), { name: "TypeError", message: /name is ""/ });
     assert.throws(
@@ -75,6 +84,32 @@ describe("Options of the embedded provider", () => {
           "maxConcurrent, clock, schema, casing, logger, busyTimeoutMs, setUp",
       },
     );
+  });
+});
+
+describe("A provider without a schema", () => {
+  it("says what is missing where a job asks for db.query of a table, and is otherwise as any other", async () => {
+    const admission = new Admission({ memory: null }).start();
+    const provider = new SqliteResourceProvider("jobs", { file: ":memory:", maxConcurrent: 1 });
+    try {
+      const job = withDatabase(admission, provider, (db) => Reflect.get(db.query, "jobs"));
+      await assert.rejects(job, (error: Error) => {
+        assert.match(
+          String(error.cause ?? error),
+          /^TypeError: Cannot use db\.query\.jobs: the provider .* without a schema, .*: schema: \{ jobs \}$/,
+        );
+        return true;
+      });
+      await withDatabase(admission, provider, async (db) => {
+        assert.deepEqual(Object.keys(await db.query), []);
+        assert.equal(JSON.stringify(db.query), "{}");
+        assert.match(inspect(db.query), /\{\}/);
+        assert.deepEqual(await db.all(sql`SELECT 1`), [[1]]);
+      });
+      assert.equal(provider.connectionsOut, 0);
+    } finally {
+      provider.end();
+    }
   });
 });
 

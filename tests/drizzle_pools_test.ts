@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "@std/testing/bdd";
+import { pgTable } from "drizzle-orm/pg-core";
 import callbacks from "mysql2";
 import mysql from "mysql2/promise";
 import pg from "pg";
@@ -28,6 +29,18 @@ describe("Providers over Drizzle", () => {
         assert.throws(() => new Provider("orders", options as never), {
           name: "TypeError",
           message: /options are .*: pool, maxConcurrent/,
+        });
+      }
+    });
+
+    it(`${kind} refuses a schema that is no object of tables`, () => {
+      const methods = ["connect", "getConnection", "end"];
+      const pool = Object.fromEntries(methods.map((method) => [method, () => {}]));
+      new Provider("orders", { pool, maxConcurrent: 1, schema: {} } as never);
+      for (const schema of ["x", null, [], () => {}, pgTable("notes", {})]) {
+        assert.throws(() => new Provider("orders", { pool, maxConcurrent: 1, schema } as never), {
+          name: "TypeError",
+          message: /^Cannot make a \w+Provider: schema is .*, it should be an object of tables/,
         });
       }
     });

@@ -4,6 +4,7 @@ import { AbstractDBResourceProvider, type CountingGateOptions } from "../../mod.
 import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { checkoutError, checkPool, opened } from "./checkout.ts";
 import { MysqlConnection, type MysqlStack } from "./mysql_connection.ts";
+import { checkSchema, withSchema } from "./schema.ts";
 
 /** The pool, the bound, and what `drizzle()` takes: `schema` with `mode`, `logger`, `casing`, `cache`. */
 export type MysqlResourceProviderOptions<S extends Record<string, unknown> = Record<string, never>> =
@@ -64,6 +65,7 @@ export class MysqlResourceProvider<S extends Record<string, unknown> = Record<st
       wanted: "a pool of mysql2/promise",
       methods: ["getConnection", "end"],
     });
+    checkSchema("Cannot make a MysqlResourceProvider:", options.schema);
     const { pool, maxConcurrent, clock, ...config } = options;
     super(name, maxConcurrent, clock === undefined ? {} : { clock });
     this.#pool = pool;
@@ -80,7 +82,10 @@ export class MysqlResourceProvider<S extends Record<string, unknown> = Record<st
     const connection = opened(
       client,
       () =>
-        new MysqlConnection<S>(client, (client) => drizzle<S, PoolConnection>({ ...this.#config, client })),
+        new MysqlConnection<S>(
+          client,
+          (client) => withSchema(drizzle<S, PoolConnection>({ ...this.#config, client }), this.#config),
+        ),
     );
     if (readOnly) await connection.tellReadOnly();
     this.#connections.set(connection.stack, connection);

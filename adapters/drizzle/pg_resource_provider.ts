@@ -4,6 +4,7 @@ import { AbstractDBResourceProvider, type CountingGateOptions } from "../../mod.
 import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { checkoutError, checkPool, opened } from "./checkout.ts";
 import { PgConnection, type PgStack } from "./pg_connection.ts";
+import { checkSchema, withSchema } from "./schema.ts";
 
 /** The pool, the bound, and what `drizzle()` takes: `schema`, `logger`, `casing`, `cache`. */
 export interface PgResourceProviderOptions<S extends Record<string, unknown> = Record<string, never>>
@@ -59,6 +60,7 @@ export class PgResourceProvider<S extends Record<string, unknown> = Record<strin
       wanted: "a Pool of pg",
       methods: ["connect", "end"],
     });
+    checkSchema("Cannot make a PgResourceProvider:", options.schema);
     const { pool, maxConcurrent, clock, ...config } = options;
     super(name, maxConcurrent, clock === undefined ? {} : { clock });
     this.#pool = pool;
@@ -74,7 +76,11 @@ export class PgResourceProvider<S extends Record<string, unknown> = Record<strin
     });
     const connection = opened(
       client,
-      () => new PgConnection<S>(client, (client) => drizzle({ ...this.#config, client })),
+      () =>
+        new PgConnection<S>(
+          client,
+          (client) => withSchema(drizzle({ ...this.#config, client }), this.#config),
+        ),
     );
     if (readOnly) await connection.tellReadOnly();
     this.#connections.set(connection.stack, connection);

@@ -2,6 +2,7 @@ import type { DrizzleConfig } from "drizzle-orm";
 import { drizzle, type SqliteRemoteDatabase } from "drizzle-orm/sqlite-proxy";
 import { InvalidStateError } from "../../mod.ts";
 import type { BusyRetry } from "./busy.ts";
+import { withSchema } from "./schema.ts";
 import type { SqliteDatabase, SqliteValue } from "./sqlite_module.ts";
 
 type Method = "run" | "all" | "values" | "get";
@@ -19,7 +20,7 @@ export class SqliteConnection<S extends Record<string, unknown>> {
   constructor(database: SqliteDatabase, busy: BusyRetry, config: DrizzleConfig<S>) {
     this.#database = database;
     this.#busy = busy;
-    this.stack = drizzle<S>(
+    const stack = drizzle<S>(
       (text, values, method) => this.#query(text, values, method),
       async (batch) => {
         const answers: { rows: unknown[] }[] = [];
@@ -28,6 +29,7 @@ export class SqliteConnection<S extends Record<string, unknown>> {
       },
       config,
     );
+    this.stack = withSchema(stack, config);
   }
 
   /** For the pool. */

@@ -4,6 +4,7 @@ import { AbstractDBResourceProvider, type CountingGateOptions } from "../../mod.
 import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { show } from "../show.ts";
 import { BUSY_TIMEOUT_MS, BusyRetry } from "./busy.ts";
+import { checkSchema } from "./schema.ts";
 import { SqliteConnection } from "./sqlite_connection.ts";
 import { runtimeSqlite } from "./sqlite_module.ts";
 import { SqlitePool } from "./sqlite_pool.ts";
@@ -169,6 +170,7 @@ function checkedOptions<S extends Record<string, unknown>>(
   if (!Number.isFinite(busyTimeoutMs) || busyTimeoutMs < 0) {
     throw new RangeError(`${what} busyTimeoutMs is ${busyTimeoutMs}, it should be finite and 0 or more`);
   }
+  checkSchema(what, options.schema);
   if (typeof setUp !== "string") {
     throw new TypeError(`${what} setUp is ${show(setUp)}, it should be SQL text`);
   }
