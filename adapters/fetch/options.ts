@@ -16,7 +16,6 @@ import {
   RateLimiterRegistry,
   retryDelayMs,
   type RetrySignal,
-  systemClock,
 } from "../../mod.ts";
 import { checkOptionNames, type OptionNames } from "../option_names.ts";
 import { checkProvider, countedTokens, type ResponseUsage } from "./counted_tokens.ts";
@@ -75,7 +74,7 @@ export interface AdmittedFetchOptions {
    * runtime's gives its permits back at once.
    */
   readonly fetch?: Fetch;
-  /** The clock of pauses, and of instants in headers; the system's when left out. It should be the Admission's own. */
+  /** The clock of pauses, and of instants in headers; the Admission's when left out. */
   readonly clock?: Clock;
   /** Hears of retries and faults; silent when left out. */
   readonly logger?: Logger;
@@ -136,8 +135,9 @@ const DEFAULT_MAX_PAUSE_MS = 300_000;
 /** @throws TypeError or RangeError naming the option, its value and what would do. */
 export function checkedOptions(options: AdmittedFetchOptions): CheckedOptions {
   checkOptionNames("Cannot make an admitted fetch:", options, OPTIONS);
-  const { admission, accounts = new RateLimiterRegistry(), clock = systemClock, provider } = options;
+  const { admission, accounts = new RateLimiterRegistry(), provider } = options;
   if (!(admission instanceof Admission)) throw refused("admission", admission, "an Admission");
+  const { clock = admission.clock } = options;
   if (!(accounts instanceof RateLimiterRegistry) && !(accounts instanceof RateLimiterFactory)) {
     throw refused("accounts", accounts, "a RateLimiterRegistry or a RateLimiterFactory");
   }
