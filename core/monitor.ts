@@ -19,6 +19,7 @@ import { Reporter } from "./reporting.ts";
 import { bucketOf, giveBack, reconcileEntry } from "./settlement.ts";
 import { timeoutOf } from "./time_limits.ts";
 import { Timeouts } from "./timeouts.ts";
+import { startRefusal } from "./unstarted.ts";
 import { weakly } from "./weak.ts";
 import { WaitingLine } from "./waiting_line.ts";
 import { Wirings } from "./wiring.ts";
@@ -114,6 +115,7 @@ export class Monitor implements WakeTarget, Withdrawer, Settler {
   }
 
   start(): void {
+    if (this.#closed !== null) throw startRefusal(this.#closed());
     this.assertOpen();
     if (this.isStarted) {
       throw new InvalidStateError("Cannot start this Admission: it was started before, start it once");

@@ -39,7 +39,7 @@ describe("A stopped admission", () => {
       await assert.rejects(admission.admit(new Demand().add(gate)), stopped);
       await assert.rejects(admission.admit(new Demand()), stopped);
       assert.throws(() => admission.tryAdmit(new Demand().add(gate)), stopped);
-      assert.throws(() => admission.start(), stopped);
+      assert.throws(() => admission.start(), { ...stopped, message: /make a new Admission$/ });
       admission.stop();
       assert.equal(gate.currentInUse, 1);
       admission.release(grant);
