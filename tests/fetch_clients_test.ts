@@ -6,7 +6,7 @@ import { createOpenAI } from "@ai-sdk/openai";
 import assert from "node:assert/strict";
 import OpenAI from "openai";
 import { describe, it } from "@std/testing/bdd";
-import { Admission, CountingGate, type ProviderKey, RateLimiterFactory } from "../mod.ts";
+import { Admission, CountingGate, type ProviderKey, RateLimiterFactory, systemClock } from "../mod.ts";
 import { admittedFetch, type Fetch } from "../adapters/fetch.ts";
 import { within } from "../testing/checks.ts";
 import { type Seen, USED, withModels } from "./model_server.ts";
@@ -63,6 +63,7 @@ async function withClient(provider: ProviderKey, use: (client: Client) => Promis
       learn: false,
       estimate: () => RESERVED,
       pauseMs: () => 1,
+      clock: systemClock, // Pauses are real; the accounts stand still.
     });
     const used = (model = "gpt") => accounts.bucket({ id: model }).currentInUse;
     await use({ fetch: own, url, seen, used, http });
